@@ -22,6 +22,8 @@ package enum OriginEffect: Hashable, Sendable {
     case observe(Observation)
     /// Forwards the request to the upstream, its body as it comes.
     case forward(ExchangeID, ResumePoint)
+    /// Bytes for the upstream, behind a request that it answered with 101.
+    case feedUpstream(ExchangeID, [UInt8])
     /// The head of an answer that passes; without a length it goes out in chunks.
     case passHead(ExchangeID, UpstreamHead)
     case passBody(ExchangeID, [UInt8])

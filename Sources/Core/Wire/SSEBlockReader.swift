@@ -5,6 +5,11 @@ package struct SSEBlock: Hashable, Sendable {
     package var bytes: [UInt8]
     /// Nil for comments, `retry` and blank lines alone.
     package var event: SSEEvent?
+
+    package init(bytes: [UInt8], event: SSEEvent?) {
+        self.bytes = bytes
+        self.event = event
+    }
 }
 
 /// Splits an event stream into its blocks without losing a byte, for passing a stream on with some events

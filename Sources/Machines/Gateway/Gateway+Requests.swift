@@ -12,7 +12,7 @@ extension Gateway {
         _ id: ExchangeID, _ request: OriginRequest, _ caller: Caller, _ connection: UInt64,
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
-        guard let path = JourneyPath(path: request.path),
+        guard let path = JourneyPath(path: request.path, query: request.query),
             let operation = path.operation(method: request.method)
         else {
             self.passUnrouted(id, request, into: &effects)
@@ -40,7 +40,7 @@ extension Gateway {
             self.refuse(context, refusal, into: &effects)
             return
         }
-        if operation == .stream, let jobID,
+        if operation == .stream, !path.isSocket, let jobID,
             case .failed(let eventID, let name, let data)? = self.jobs[jobID]?.state
         {
             self.repeatFailure(context, eventID, name, data, into: &effects)
@@ -145,10 +145,16 @@ extension Gateway {
     mutating func replied(_ id: ExchangeID, _ head: UpstreamHead, into effects: inout [OriginEffect]) {
         guard let relay = self.relays[id], case .asked = relay.phase else { return }
         let head = self.relocated(head, relay)
+        if head.status == 101, relay.context?.operation != .stream {
+            self.relays.update(id) { $0.phase = .switched }
+            effects.append(.openSocket(id, headers: head.headers))
+            return
+        }
         if let context = relay.context {
             self.observeAnswer(context, head.status, into: &effects)
             self.follow(context, relay.jobID, head.status, into: &effects)
-            if context.operation == .stream, head.status == 200, head.mediaType == "text/event-stream" {
+            let isStream = head.status == 200 && head.mediaType == "text/event-stream"
+            if context.operation == .stream, isStream || head.status == 101 {
                 self.relays[id] = nil
                 self.openStream(context, relay, head, into: &effects)
                 return
@@ -245,6 +251,7 @@ extension Gateway {
         }
         switch self.relays[id]?.phase {
         case .passing: effects.append(.passBody(id, bytes))
+        case .switched: effects.append(.stream(id, bytes: bytes, .extra))
         case .cutting(let left):
             let piece = Array(bytes.prefix(left))
             effects.append(.passBody(id, piece))
@@ -287,6 +294,7 @@ extension Gateway {
         switch relay.phase {
         case .asked: self.answer(relay, id, .transport(.closedBeforeReply), into: &effects)
         case .passing, .cutting: effects.append(.passEnd(id))
+        case .switched: effects += [.endStream(id), .releaseUpstream(id)]
         case .holding(let head, let rewriting):
             let body = self.rewritten(relay, rewriting, into: &effects)
             effects.append(
@@ -354,7 +362,7 @@ extension Gateway {
         self.relays[id] = nil
         switch relay.phase {
         case .asked, .holding: self.answer(relay, id, failure, into: &effects)
-        case .passing, .cutting: effects.append(.breakOff(id, failure.ending))
+        case .passing, .cutting, .switched: effects.append(.breakOff(id, failure.ending))
         }
     }
 

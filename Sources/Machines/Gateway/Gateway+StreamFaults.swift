@@ -27,7 +27,7 @@ extension Gateway {
             of: kind, data, job: stream.job, on: id, at: self.now, into: &effects)
         data = changed ?? data
         if kind == .completed { data = self.relinked(data, stream) }
-        return data == original ? block.bytes : Self.rewritten(block, event, data)
+        return data == original ? block.bytes : Self.rewritten(block, event, data, on: stream)
     }
 
     /// Whether the stream replays the end of a job whose event buffer is lost. Only a client that reconnects notices.
@@ -60,25 +60,27 @@ extension Gateway {
         guard let degradation, let books = DegradedBooks(event: data, by: degradation) else { return nil }
         self.jobs.update(stream.job) { $0.degradation = degradation }
         for book in books.taken {
-            var bytes: [UInt8] = []
-            SSEWriter.event(
+            let bytes = stream.bytes(
                 id: nil, type: EventKind.enrichmentDegraded.rawValue,
-                data: EventDistortion.degradedData(
-                    job: stream.job, isbn: book.isbn, title: book.title, timestamp: self.timestamp),
-                into: &bytes)
+                EventDistortion.degradedData(
+                    job: stream.job, isbn: book.isbn, title: book.title, timestamp: self.timestamp))
             self.send(bytes, .extra, id, into: &effects)
         }
         return books.body
     }
 
     /// The bytes of an event with other data; its comments and other fields stay.
-    private static func rewritten(_ block: SSEBlock, _ event: SSEEvent, _ data: [UInt8]) -> [UInt8] {
+    private static func rewritten(
+        _ block: SSEBlock, _ event: SSEEvent, _ data: [UInt8], on stream: ProxiedStream
+    ) -> [UInt8] {
+        let id = event.hasOwnID ? event.id : nil
+        guard stream.socket == nil else { return stream.bytes(id: id, type: event.type, data) }
         var bytes: [UInt8] = []
         for line in block.bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })
         where line.first == UInt8(ascii: ":") || line.starts(with: Array("retry:".utf8)) {
             bytes += Array(line) + [0x0A]
         }
-        SSEWriter.event(id: event.hasOwnID ? event.id : nil, type: event.type, data: data, into: &bytes)
+        SSEWriter.event(id: id, type: event.type, data: data, into: &bytes)
         return bytes
     }
 
@@ -95,9 +97,7 @@ extension Gateway {
             let name = name == V2EventName.processing ? subject?.progress ?? name : name
             let own = event.hasOwnID ? Self.neighbor(of: event.id, by: -1, name) : nil
             if let own { self.jobs.update(stream.job) { $0.alias(own, behind: stream.lastID) } }
-            var bytes: [UInt8] = []
-            SSEWriter.event(id: own, type: name, data: data, into: &bytes)
-            self.send(bytes, .extra, id, into: &effects)
+            self.send(stream.bytes(id: own, type: name, data), .extra, id, into: &effects)
         }
     }
 
@@ -119,9 +119,9 @@ extension Gateway {
         let suffix = stream.journey.version.idSuffix(of: kind)
         let own = event.hasOwnID ? Self.neighbor(of: event.id, by: 1, suffix) : nil
         if let own { self.jobs.update(stream.job) { $0.alias(own, behind: event.id) } }
-        var bytes: [UInt8] = []
-        SSEWriter.event(id: own, type: event.type, data: data, into: &bytes)
-        self.send(bytes, Self.mark(kind, replayed: false, at: self.now), id, into: &effects)
+        self.send(
+            stream.bytes(id: own, type: event.type, data),
+            Self.mark(kind, replayed: false, at: self.now), id, into: &effects)
     }
 
     // MARK: Jobs
@@ -184,9 +184,8 @@ extension Gateway {
         let suffix = journey.version.idSuffix(of: .error)
         let eventID = lastID.map { Self.neighbor(of: $0, by: 1, suffix) } ?? "1-\(suffix)"
         self.setState(.failed(id: eventID, name: name, data: data), of: job, journey, caller)
-        var bytes: [UInt8] = []
-        SSEWriter.event(id: eventID, type: name, data: data, into: &bytes)
         for id in self.jobs[job]?.streams ?? [] {
+            guard let bytes = self.streams[id]?.bytes(id: eventID, type: name, data) else { continue }
             self.write(bytes, Self.mark(.error, replayed: false, at: self.now), id, into: &effects)
         }
         self.endStreams(of: job, into: &effects)

@@ -6,7 +6,7 @@ internal import SimBase
 internal import Talaria
 internal import Wire
 
-/// One open event stream of a foreign backend.
+/// One open event stream or WebSocket of a foreign backend.
 struct ProxiedStream: Sendable {
     /// A piece that is held until its time, because a stage is slow or a ping is late.
     struct HeldPiece: Sendable {
@@ -22,6 +22,8 @@ struct ProxiedStream: Sendable {
     /// Among the streams of its job, from 1.
     let ordinal: UInt32
     var reader = SSEBlockReader(bytesMax: Gateway.eventBytesMax)
+    /// Nil of an event stream.
+    var socket: ProxiedSocket?
     /// The last id of the upstream's that has passed, or that the phone came with.
     var lastID: String?
     var hasEvents = false
@@ -69,16 +71,19 @@ extension Gateway {
             job.streamsOpened += 1
             return job.streamsOpened
         }
+        let isSocket = head.status == 101
         self.streams[id] = ProxiedStream(
             job: jobID, journey: context.journey, caller: context.caller, authority: relay.authority,
-            ordinal: ordinal ?? 1)
+            ordinal: ordinal ?? 1, socket: isSocket ? ProxiedSocket() : nil)
         if let alarm = self.faults.open(context, at: self.now) {
             self.deadlines.insert(.fault(id), at: alarm)
         }
-        effects.append(.openStream(id, headers: head.headers))
+        effects.append(
+            isSocket ? .openSocket(id, headers: head.headers) : .openStream(id, headers: head.headers))
         effects.append(
             self.payload(
                 context.caller, .streamOpened(job: jobID, attempt: context.caller.attempt, after: nil)))
+        if isSocket, self.repeatFailure(on: id, of: jobID, into: &effects) { return }
         self.applyFaults(of: id, into: &effects)
     }
 
@@ -106,6 +111,10 @@ extension Gateway {
     // MARK: What comes
 
     mutating func streamReceived(_ id: ExchangeID, _ bytes: [UInt8], into effects: inout [OriginEffect]) {
+        guard self.streams[id]?.socket == nil else {
+            self.socketReceived(id, bytes, into: &effects)
+            return
+        }
         var blocks: [SSEBlock] = []
         self.streams.update(id) { $0.reader.receive(bytes, into: &blocks) }
         for block in blocks {
@@ -134,7 +143,7 @@ extension Gateway {
     }
 
     /// Passes a ping event, or the comment that v2 has instead.
-    private mutating func passPing(
+    mutating func passPing(
         _ block: SSEBlock, _ id: ExchangeID, into effects: inout [OriginEffect]
     ) {
         let withoutID = block.event.map { Self.withoutID($0) } ?? block.bytes
@@ -158,7 +167,7 @@ extension Gateway {
         return bytes
     }
 
-    private mutating func passEvent(
+    mutating func passEvent(
         _ block: SSEBlock, _ event: SSEEvent, _ kind: EventKind?, _ id: ExchangeID,
         into effects: inout [OriginEffect]
     ) {
@@ -171,13 +180,15 @@ extension Gateway {
         {
             self.streams.update(id) { $0.delay = slowness.by }
         }
+        if self.closesSocket(id, into: &effects) { return }
         self.writeExtras(before: event, id, into: &effects)
         let isTerminal = kind?.isTerminal == true
         if isTerminal, self.faults.endsWithoutTerminal(id, at: self.now, into: &effects) {
-            self.endStream(id, into: &effects)
+            self.closeStream(id, .normal, into: &effects)
             return
         }
-        let bytes = self.changed(block, event, kind, id, into: &effects)
+        let changed = self.changed(block, event, kind, id, into: &effects)
+        let bytes = self.reframed(changed, id, into: &effects)
         let mark =
             kind.map { Self.mark($0, replayed: isReplay, at: self.now) }
             ?? Self.mark(.progress, replayed: isReplay, at: self.now)
@@ -281,15 +292,20 @@ extension Gateway {
     }
 
     private mutating func passRest(_ id: ExchangeID, into effects: inout [OriginEffect]) {
-        guard let rest = self.streams.update(id, { $0.reader.takeRest() }), !rest.isEmpty else { return }
+        let taken = self.streams.update(id) { $0.socket?.reader.takeRest() ?? $0.reader.takeRest() }
+        guard let rest = taken, !rest.isEmpty else { return }
         self.send(rest, .preamble, id, into: &effects)
     }
 
+    /// A fault ends them.
     mutating func endStreams(of job: String, into effects: inout [OriginEffect]) {
-        for id in self.jobs[job]?.streams ?? [] { self.endStream(id, into: &effects) }
+        let hasFailed = if case .failed? = self.jobs[job]?.state { true } else { false }
+        for id in self.jobs[job]?.streams ?? [] {
+            self.closeStream(id, hasFailed ? .internalError : .normal, into: &effects)
+        }
     }
 
-    private mutating func endStream(_ id: ExchangeID, into effects: inout [OriginEffect]) {
+    mutating func endStream(_ id: ExchangeID, into effects: inout [OriginEffect]) {
         guard let stream = self.streams[id] else { return }
         self.forget(id, stream)
         effects.append(.endStream(id))

@@ -33,7 +33,7 @@ package struct GatewayConfiguration: Hashable, Sendable {
 package struct Gateway: Sendable {
     /// An answer that must be rewritten may have so many bytes.
     static let heldBytesMax = 8 << 20
-    /// An event of more bytes passes unread.
+    /// An event or a message of more bytes passes unread.
     static let eventBytesMax = 4 << 20
 
     let configuration: GatewayConfiguration
@@ -79,7 +79,7 @@ package struct Gateway: Sendable {
         case .upstreamEnded(let id, let failure?): self.failed(id, failure, into: &effects)
         case .aborted(let id): self.aborted(id, into: &effects)
         case .uploaded, .uploadFailed: break  // Bodies pass; the gateway never asks for one.
-        case .received: break
+        case .received(let id, let bytes): self.clientSent(id, bytes, into: &effects)
         case .changed, .woke: break  // The jobs are those of the upstream.
         }
         self.probeTarget(into: &effects)
@@ -132,6 +132,8 @@ struct Relay: Sendable {
         case asked(deadline: Instant?)
         /// Its answer passes as it comes.
         case passing
+        /// Its answer was 101: what both sides send passes as it comes.
+        case switched
         /// Only so many bytes more of its answer pass.
         case cutting(left: Int)
         /// Its answer is read whole.

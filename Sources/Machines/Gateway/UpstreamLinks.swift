@@ -1,7 +1,7 @@
 /// Links in a foreign backend's bodies: a phone that followed them would go past the gateway, and its faults.
 struct UpstreamLinks {
     /// The keys of links (Docs/contract.md sections 1.2 and 2.1, with the names of other dialects).
-    static let keys = ["sseUrl", "streamUrl", "statusUrl", "resultsUrl", "href"]
+    static let keys = ["sseUrl", "websocketUrl", "streamUrl", "statusUrl", "resultsUrl", "href"]
 
     /// The path under which the upstream has the contract's paths.
     let basePath: String
@@ -15,12 +15,12 @@ struct UpstreamLinks {
     func leadingBack(_ link: String) -> String? {
         if link.hasPrefix("/"), !link.hasPrefix("//") { return self.withoutBase(link[...]) }
         let lowercased = link.lowercased()
-        guard let scheme = ["https://", "http://", "//"].first(where: { lowercased.hasPrefix($0) }) else {
-            return nil
-        }
+        let schemes = ["https://", "http://", "//", "wss://", "ws://"]
+        guard let scheme = schemes.first(where: { lowercased.hasPrefix($0) }) else { return nil }
         let rest = link.dropFirst(scheme.count)
         let path = rest.firstIndex(of: "/").map { self.withoutBase(rest[$0...]) } ?? "/"
-        return self.authority.map { "\(self.isSecure ? "https" : "http")://\($0)\(path)" } ?? path
+        let name = scheme.hasPrefix("ws") ? "ws" : "http"
+        return self.authority.map { "\(name)\(self.isSecure ? "s" : "")://\($0)\(path)" } ?? path
     }
 
     private func withoutBase(_ path: Substring) -> String {

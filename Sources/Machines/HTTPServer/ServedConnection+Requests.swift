@@ -26,6 +26,13 @@ extension ServedConnection {
         if self.exchange?.id == id { self.uploadWaiting = bytes }
     }
 
+    /// The upstream gets more of the body, or of what comes behind the request.
+    mutating func feedUpstream(_ id: ExchangeID, _ bytes: [UInt8], _ context: inout ServerContext) {
+        guard self.exchange?.id == id else { return }
+        self.uploadWaiting += bytes.count
+        context.effects.append(.upstream(.feed(id, bytes)))
+    }
+
     mutating func received(_ bytes: ArraySlice<UInt8>, at now: Instant, _ context: inout ServerContext) {
         self.up.sent += bytes.count
         self.read(bytes, at: now, &context)
@@ -202,8 +209,7 @@ extension ServedConnection {
             guard let exchange = self.exchange, exchange.id == id, case .pending = exchange.answer else {
                 return  // Answered already: nobody reads the rest.
             }
-            self.uploadWaiting += bytes.count
-            context.effects.append(.upstream(.feed(id, bytes)))
+            self.feedUpstream(id, bytes, &context)
         case .frames(let id, let bytes):
             guard self.exchange?.id == id else { return }
             context.events.append(.received(id, bytes))

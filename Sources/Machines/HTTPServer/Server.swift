@@ -277,6 +277,9 @@ package struct Server: Sendable {
         case .forward(let id, let resume):
             guard let slot = self.touch(id) else { return }
             self.connections[slot].forward(id, resume, at: now, &self.context)
+        case .feedUpstream(let id, let bytes):
+            guard let slot = self.touch(id) else { return }
+            self.connections[slot].feedUpstream(id, bytes, &self.context)
         case .passHead(let id, let head):
             guard let slot = self.touch(id) else { return }
             self.connections[slot].passHead(id, head, at: now, &self.context)

@@ -31,8 +31,8 @@ package struct UpstreamConfiguration: Sendable {
     }
 }
 
-/// The way from the gateway to its upstream, by libcurl. A phone's connection has connections to the upstream of its
-/// own: what one phone does to its connection is felt by no other.
+/// The way from the gateway to its upstream, by libcurl, and for WebSockets by the client of the program. A phone's connection has
+/// connections to the upstream of its own: what one phone does to its connection is felt by no other.
 final class Upstream: TransferDelegate {
     private struct Exchange {
         let id: ExchangeID
@@ -40,6 +40,8 @@ final class Upstream: TransferDelegate {
         var isHeld = false
         /// Answered with a refusal: libcurl sends no more of the request.
         var isRefused = false
+        /// A handshake of WebSocket. It has no body.
+        let isUpgrade: Bool
         var isReleased: Bool
         let isWorthDraining: Bool
         var kept: [UpstreamEvent] = []
@@ -48,6 +50,8 @@ final class Upstream: TransferDelegate {
 
     private let setup: UpstreamConfiguration
     private let pool: CurlPool
+    /// Its exchanges have other ids than those of `pool`.
+    private let sockets: ClientPool
     private let probes: ProbePool
     private let report: (UpstreamEvent) -> Void
     private var transfers: [ExchangeID: TransferID] = [:]
@@ -60,7 +64,10 @@ final class Upstream: TransferDelegate {
         self.probes = ProbePool(loop: loop, base: setup.base, target: setup.target, headers: setup.headers) {
             report(Self.event($0))
         }
+        self.sockets = ClientPool(
+            loop: loop, target: setup.target, phones: setup.connectionsMax, client: .own)
         self.pool.delegate = self
+        self.sockets.delegate = self
     }
 
     // MARK: Commands
@@ -73,13 +80,21 @@ final class Upstream: TransferDelegate {
                 self.report(.bodyLeft(id, 0))  // The rest of the body is not read.
                 return
             }
-            self.pool.feed(transfer, bytes)
+            if self.exchanges[transfer]?.isUpgrade == true {
+                self.report(.bodyLeft(id, self.sockets.transmit(bytes, on: transfer)))
+            } else {
+                self.pool.feed(transfer, bytes)
+            }
         case .endBody(let id):
-            if let transfer = self.transfers[id] { self.pool.endBody(transfer) }
+            if let transfer = self.transfers[id], self.exchanges[transfer]?.isUpgrade == false {
+                self.pool.endBody(transfer)
+            }
             self.complete(id)
         case .setPaused(let id, let isPaused): self.setPaused(id, isPaused)
         case .release(let id): self.cancel(id)
-        case .hangUp(let slot): self.pool.hangUp(phone: Int(slot), by: .fin)
+        case .hangUp(let slot):
+            self.pool.hangUp(phone: Int(slot), by: .fin)
+            self.sockets.hangUp(phone: Int(slot), by: .fin)
         case .probe(let order): self.probes.follow(order)
         case .failed: break
         }
@@ -109,15 +124,24 @@ final class Upstream: TransferDelegate {
             self.report(.ended(id, .notForwarded))
             return
         }
+        let isUpgrade = Self.isUpgrade(head)
         let isStream = head.headers["Accept"]?.contains("text/event-stream") ?? false
-        let transfer = self.pool.start(
-            TransferRequest(
-                phone: Int(request.slot), method: method, url: self.setup.base + Self.target(head),
-                headers: self.headers(head, request.resume), body: body,
-                receiveBuffer: isStream ? .stream : .reply))
+        let forwarded = TransferRequest(
+            phone: Int(request.slot), method: method, url: self.setup.base + Self.target(head),
+            headers: self.headers(head, request.resume, isUpgrade: isUpgrade), body: body,
+            receiveBuffer: isStream || isUpgrade ? .stream : .reply)
+        let transfer = isUpgrade ? self.sockets.start(forwarded) : self.pool.start(forwarded)
         self.transfers[id] = transfer
         self.exchanges[transfer] = Exchange(
-            id: id, isReleased: request.isComplete, isWorthDraining: request.isWorthDraining)
+            id: id, isUpgrade: isUpgrade, isReleased: request.isComplete,
+            isWorthDraining: request.isWorthDraining)
+    }
+
+    /// Whether a request asks to go on as WebSocket (RFC 6455 section 4.1). What it lacks is the upstream's to refuse.
+    private static func isUpgrade(_ head: RequestHead) -> Bool {
+        head.version == .http11 && head.method == "GET" && head.body == .none
+            && head.headers.list("Connection", contains: "Upgrade")
+            && head.headers.list("Upgrade", contains: "websocket")
     }
 
     /// The request is complete: what the upstream has answered so far may be reported.
@@ -142,7 +166,9 @@ final class Upstream: TransferDelegate {
 
     private func applyPause(_ transfer: TransferID) {
         guard let exchange = self.exchanges[transfer] else { return }
-        if exchange.isPaused || exchange.isHeld {
+        if exchange.isUpgrade {
+            self.sockets.setPaused(transfer, exchange.isPaused)
+        } else if exchange.isPaused || exchange.isHeld {
             self.pool.pause(transfer)
         } else {
             self.pool.resume(transfer)
@@ -151,8 +177,16 @@ final class Upstream: TransferDelegate {
 
     private func cancel(_ id: ExchangeID) {
         guard let transfer = self.transfers[id] else { return }
+        self.drop(transfer)
+    }
+
+    private func drop(_ transfer: TransferID) {
+        if self.exchanges[transfer]?.isUpgrade == true {
+            self.sockets.cancel(transfer)
+        } else {
+            self.pool.cancel(transfer)
+        }
         self.forget(transfer)
-        self.pool.cancel(transfer)
     }
 
     private func forget(_ transfer: TransferID) {
@@ -173,10 +207,10 @@ final class Upstream: TransferDelegate {
         "trailer", "transfer-encoding", "upgrade", "host", "content-length", "expect",
     ]
 
-    private func headers(_ head: RequestHead, _ resume: ResumePoint) -> [HeaderField] {
+    private func headers(_ head: RequestHead, _ resume: ResumePoint, isUpgrade: Bool) -> [HeaderField] {
         let named = Set(head.headers.list("Connection").map { $0.lowercased() })
         let replaced = Set(self.setup.headers.map { $0.name.lowercased() })
-        let isContract = JourneyPath(path: head.path) != nil
+        let isContract = JourneyPath(path: head.path, query: head.query) != nil
         var fields: [HeaderField] = []
         for field in head.headers.fields {
             let name = field.name.lowercased()
@@ -184,15 +218,22 @@ final class Upstream: TransferDelegate {
                 continue
             }
             // What the gateway must be able to read must not be compressed.
-            if name == "accept-encoding" && isContract { continue }
+            if isContract, name == "accept-encoding" || name == "sec-websocket-extensions" { continue }
             if name == "last-event-id" && resume != .asSent { continue }
             fields.append(field)
         }
         if case .replaced(let id) = resume { fields.append(HeaderField(HeaderName.lastEventID, id)) }
+        if isUpgrade {
+            fields += [HeaderField("Connection", "Upgrade"), HeaderField("Upgrade", "websocket")]
+        }
         return fields + self.setup.headers
     }
 
     private static func head(_ head: ResponseHead) -> UpstreamHead {
+        // The other protocol is that of the connection to the phone, too.
+        guard head.status != 101 else {
+            return UpstreamHead(status: head.status, headers: head.headers.fields, length: nil)
+        }
         var named: Set<String> = []
         for field in head.headers.fields where field.name.lowercased() == "connection" {
             for name in field.value.split(separator: ",") {
@@ -209,13 +250,12 @@ final class Upstream: TransferDelegate {
             status: head.status, headers: headers, length: length.map { max(0, $0) })
     }
 
-    // MARK: From libcurl
+    // MARK: From the clients
 
     func transfer(_ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant) {
         guard let exchange = self.exchanges[transfer] else { return }
-        guard (200...999).contains(head.status) else {
-            self.forget(transfer)
-            self.pool.cancel(transfer)
+        guard (200...999).contains(head.status) || head.status == 101 && exchange.isUpgrade else {
+            self.drop(transfer)
             self.report(.ended(exchange.id, .transport(.malformed)))
             return
         }

@@ -114,6 +114,7 @@ struct GatewayBench {
         return switch self.gateway.relays[id]?.phase {
         case .asked: .asked
         case .passing: .passing
+        case .switched: .switched
         case .cutting: .cutting
         case .holding: .holding
         case nil: .over
@@ -136,7 +137,7 @@ struct GatewayBench {
 // MARK: Answers
 
 enum RelayState: String, MachineState {
-    case absent, asked, passing, cutting, holding, streaming, over
+    case absent, asked, passing, switched, cutting, holding, streaming, over
 
     static func of(_ bench: GatewayBench) -> Self { bench.relayState }
 
@@ -147,6 +148,7 @@ enum RelayState: String, MachineState {
             case .absent: []
             case .asked: [.requested]
             case .passing: [.requested, .passed]
+            case .switched: [.requested, .switched]
             case .cutting: [.requested, .truncated]
             case .holding: [.requested, .accepted]
             case .streaming: [.requested, .streamOpened]
@@ -164,6 +166,8 @@ enum RelayInput: String, MachineInput {
     case truncatedUnknown = "results: 200 without a length, with a `truncate-results`"
     case truncated = "results: 200 with a length, with a `truncate-results`"
     case streamOpened = "stream: 200"
+    case socketOpened = "stream: 101"
+    case switched = "any other request: 101"
     case passed = "any other head"
     case body = "more of the body than is wanted"
     case completed = "the answer is complete"
@@ -198,6 +202,8 @@ enum RelayInput: String, MachineInput {
         case .truncatedUnknown: reply(to: .results, 200, faults: [.truncateResults])
         case .truncated: reply(to: .results, 200, length: 1_000, faults: [.truncateResults])
         case .streamOpened: reply(to: .stream, 200, "text/event-stream")
+        case .socketOpened: reply(to: .stream, 101)
+        case .switched: reply(to: .results, 101)
         case .passed: reply(to: .results, 404)
         case .body:
             guard state == .cutting || state == .holding else { return false }

@@ -190,8 +190,8 @@ import Testing
                     case .passBody(_, let bytes): String(decoding: bytes, as: UTF8.self)
                     case .passEnd: "end"
                     case .breakOff(_, let ending): "\(ending)"
-                    case .openStream, .stream, .endStream, .observe, .forward, .releaseUpstream, .probe,
-                        .upstreamFailed:
+                    case .openStream, .openSocket, .stream, .endStream, .observe, .forward, .feedUpstream,
+                        .releaseUpstream, .probe, .upstreamFailed:
                         "something else"
                     }
                 return "\(after.wholeMilliseconds) \(what)"

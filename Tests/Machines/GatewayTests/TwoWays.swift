@@ -43,6 +43,7 @@ struct TwoWays {
     /// Observations of the machine that carries out the faults.
     private(set) var observed: [Observation] = []
     private var readers: [ExchangeID: SSEReader] = [:]
+    private var sockets: [ExchangeID: WebSocketReader] = [:]
     private var exchanges: UInt64 = 0
 
     init(_ way: Way) {
@@ -80,9 +81,6 @@ struct TwoWays {
         _ operation: Talaria.Operation, _ method: String, _ path: String, token: String? = nil,
         lastEventID: String? = nil, attempt: UInt32 = 1, faults: [ArmedFault] = []
     ) -> Int {
-        let id = ExchangeID(self.exchanges)
-        self.exchanges += 1
-        self.answers.append(Answer(operation: operation))
         let isForm = JourneyPath(path: path)?.journey.payload != .json
         let request = OriginRequest(
             method: method, path: path, query: nil, deviceID: Self.deviceID,
@@ -90,6 +88,31 @@ struct TwoWays {
             contentType: operation != .upload
                 ? nil : isForm ? "multipart/form-data; boundary=x" : "application/json",
             contentLength: nil, lastEventID: lastEventID, authority: nil)
+        return self.ask(operation, request, attempt: attempt, faults)
+    }
+
+    /// Follows a job by WebSocket.
+    @discardableResult mutating func follow(
+        _ job: String, token: String, attempt: UInt32, faults: [ArmedFault]
+    ) -> Int {
+        var request = OriginRequest(
+            method: "GET", path: ProgressSocket.path,
+            query: "jobId=\(job)" + (attempt == 1 ? "" : "&reconnect=true"), deviceID: nil,
+            authorization: nil, accept: nil, contentType: nil, contentLength: nil, lastEventID: nil,
+            authority: nil)
+        request.handshake = .success(
+            WebSocketRequest(
+                nonce: [UInt8](repeating: 7, count: 16),
+                subprotocols: [ProgressSocket.subprotocolPrefix + token]))
+        return self.ask(.stream, request, attempt: attempt, faults)
+    }
+
+    private mutating func ask(
+        _ operation: Talaria.Operation, _ request: OriginRequest, attempt: UInt32, _ faults: [ArmedFault]
+    ) -> Int {
+        let id = ExchangeID(self.exchanges)
+        self.exchanges += 1
+        self.answers.append(Answer(operation: operation))
         let caller = Caller(device: DeviceNumber(4), scan: ScanNumber(1), attempt: attempt)
         self.requests[id] = (request, caller)
         switch self.way {
@@ -171,10 +194,12 @@ struct TwoWays {
             self.atGateway(.upstreamEnded(id, nil))
         case .openStream(let id, let headers, _):
             self.atGateway(.upstreamReplied(id, UpstreamHead(status: 200, headers: headers, length: nil)))
+        case .openSocket(let id, let headers):
+            self.atGateway(.upstreamReplied(id, UpstreamHead(status: 101, headers: headers, length: nil)))
         case .stream(let id, let bytes, _): self.atGateway(.upstreamReceived(id, bytes))
         case .endStream(let id): self.atGateway(.upstreamEnded(id, nil))
-        case .readUpload, .observe, .forward, .passHead, .passBody, .passEnd, .breakOff, .releaseUpstream,
-            .upstreamFailed, .probe:
+        case .readUpload, .observe, .forward, .feedUpstream, .passHead, .passBody, .passEnd, .breakOff,
+            .releaseUpstream, .upstreamFailed, .probe:
             break
         }
     }
@@ -193,8 +218,10 @@ struct TwoWays {
                 case .removed: request.lastEventID = nil
                 }
                 self.atBackend(.requested(id, request, caller, connection: 1, faults: []))
+            case .feedUpstream(let id, let bytes): self.atBackend(.received(id, bytes))
             case .releaseUpstream(let id): self.atBackend(.aborted(id))
-            case .reply, .openStream, .stream, .endStream, .observe, .passHead, .passBody, .passEnd,
+            case .reply, .openStream, .openSocket, .stream, .endStream, .observe, .passHead, .passBody,
+                .passEnd,
                 .breakOff,
                 .readUpload, .upstreamFailed, .probe:
                 self.atPhone(effect)
@@ -211,13 +238,21 @@ struct TwoWays {
         case .openStream(let id, _, _):
             self.answers[Int(id.raw)].status = 200
             self.readers[id] = SSEReader(limits: .standard)
+        case .openSocket(let id, _):
+            self.answers[Int(id.raw)].status = 101
+            self.sockets[id] = WebSocketReader(
+                role: .client, limits: .init(frameBytesMax: 1 << 20, messageBytesMax: 1 << 20),
+                acceptsBinary: false)
+            let ready = SocketMessage(.ready, timestamp: nil).bytes(pipeline: nil)
+            self.send(WebSocketFrame(.text, ready), id)
+        case .stream(let id, let bytes, _) where self.sockets[id] != nil: self.readFrames(bytes, id)
         case .stream(let id, let bytes, _): self.read(bytes, id)
         case .passHead(let id, let head): self.answers[Int(id.raw)].status = head.status
         case .passBody(let id, let bytes): self.answers[Int(id.raw)].body += bytes
         case .passEnd(let id), .endStream(let id), .breakOff(let id, _):
             self.answers[Int(id.raw)].hasEnded = true
         case .observe(let observation): self.observed.append(observation)
-        case .readUpload, .forward, .releaseUpstream, .upstreamFailed, .probe: break
+        case .readUpload, .forward, .feedUpstream, .releaseUpstream, .upstreamFailed, .probe: break
         }
     }
 
@@ -235,6 +270,43 @@ struct TwoWays {
                 self.answers[Int(id.raw)].pings.append(self.milliseconds)
             case .comment, .retry, .lastEventID, .overflow: break
             }
+        }
+    }
+
+    private mutating func readFrames(_ bytes: [UInt8], _ id: ExchangeID) {
+        var events: [WebSocketEvent] = []
+        var lines: [String] = []
+        do throws(WebSocketError) {
+            try self.sockets[id]?.receive(bytes[...], into: &events)
+        } catch { lines.append("refused: \(error)") }
+        for event in events {
+            switch event {
+            case .text(let text):
+                guard let message = SocketMessage(Array(text.utf8)) else {
+                    lines.append("unreadable")
+                    continue
+                }
+                if message.kind == .ping {
+                    self.answers[Int(id.raw)].pings.append(self.milliseconds)
+                } else {
+                    lines.append("\(message.type) \(String(decoding: message.payload, as: UTF8.self))")
+                }
+            case .close(let close):
+                lines.append("close \(close.code.rawValue)")
+                self.send(WebSocketFrame(close), id)
+            case .ping, .pong, .binary: lines.append("\(event)")
+            }
+        }
+        self.answers[Int(id.raw)].events += lines.map { "\(self.milliseconds) \($0)" }
+    }
+
+    private mutating func send(_ frame: WebSocketFrame, _ id: ExchangeID) {
+        var frame = frame
+        frame.maskingKey = 7
+        let event = OriginEvent.received(id, ByteBuilder.bytes { WebSocketWriter.frame(frame, into: &$0) })
+        switch self.way {
+        case .direct: self.atBackend(event)
+        case .gateway: self.atGateway(event)
         }
     }
 

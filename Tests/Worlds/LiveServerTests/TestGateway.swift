@@ -119,6 +119,7 @@ extension TestClient {
 final class RawUpstream {
     enum Answer {
         case bytes(String)
+        case frames([UInt8])
         case close
         case reset
         /// Says nothing more.
@@ -134,6 +135,8 @@ final class RawUpstream {
     private(set) var closedByPeer = 0
     private let answers: [Answer]
     var reads = true
+    /// Whether what comes is a request.
+    var isSwitched = false
 
     init(loop: Loop, _ answers: [Answer]) throws {
         self.loop = loop
@@ -159,9 +162,11 @@ final class RawUpstream {
     }
 
     /// Sent to the last connection.
-    func send(_ text: String) -> Int {
+    func send(_ text: String) -> Int { self.send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) -> Int {
         guard let socket = self.sockets.last?.socket,
-            case .bytes(let count) = StreamSocket.send(socket, Array(text.utf8)[...])
+            case .bytes(let count) = StreamSocket.send(socket, bytes[...])
         else { return 0 }
         return count
     }
@@ -176,10 +181,11 @@ final class RawUpstream {
             self.drop(socket)
             return
         }
-        guard self.requests.contains("\r\n\r\n") else { return }
+        guard !self.isSwitched, self.requests.contains("\r\n\r\n") else { return }
         for answer in self.answers {
             switch answer {
             case .bytes(let text): _ = StreamSocket.send(socket, Array(text.utf8)[...])
+            case .frames(let bytes): _ = StreamSocket.send(socket, bytes[...])
             case .close: self.drop(socket)
             case .reset:
                 StreamSocket.resetOnClose(socket)
@@ -188,6 +194,9 @@ final class RawUpstream {
             }
         }
     }
+
+    /// Reads no more of the connections that are open.
+    func stopReading() { for (_, watch) in self.sockets { watch.interest = [] } }
 
     func dropAll(byReset: Bool) {
         for (socket, _) in self.sockets {
