@@ -132,6 +132,10 @@ struct GatewaySocketTests {
             #expect(client.header("X-Kept") == "1")
         }
         #expect(client.end == .open)
+        // The connection to the upstream was kept for it.
+        #expect(upstream.closedByPeer == 0)
+        client.endSending()
+        gateway.run(until: { upstream.closedByPeer == 1 })
     }
 
     @Test(arguments: ["Upgrade: h2c", "Upgrade: websocket"])
@@ -161,10 +165,14 @@ struct GatewaySocketTests {
         client.clear()
         client.isReading = true
         scene.gateway.run(until: { client.bytes.count >= sent })
-        upstream.stopReading()
-        client.send([UInt8](repeating: 7, count: 24_000_000))
+        upstream.read(false)
+        let bytes = 24_000_000
+        let before = upstream.requests.utf8.count
+        client.send([UInt8](repeating: 7, count: bytes))
         scene.gateway.run(for: .milliseconds(700))
         #expect(client.stuckBytes > 2_000_000 && client.end == .open)
+        upstream.read(true)
+        scene.gateway.run(until: { upstream.requests.utf8.count == before + bytes })
     }
 
     @Test(arguments: [

@@ -195,8 +195,8 @@ final class RawUpstream {
         }
     }
 
-    /// Reads no more of the connections that are open.
-    func stopReading() { for (_, watch) in self.sockets { watch.interest = [] } }
+    /// Whether the connections that are open are read.
+    func read(_ isRead: Bool) { for (_, watch) in self.sockets { watch.interest = isRead ? .read : [] } }
 
     func dropAll(byReset: Bool) {
         for (socket, _) in self.sockets {
