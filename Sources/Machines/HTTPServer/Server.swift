@@ -250,12 +250,8 @@ package struct Server: Sendable {
         _ effect: consuming OriginEffect, of cause: ExchangeID?, at now: Instant
     ) {
         switch consume effect {
-        case .readUpload(let id):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].readUpload(id, at: now, &self.context)
-        case .reply(let id, let reply):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].reply(id, reply, at: now, &self.context)
+        case .readUpload(let id): self.on(id) { $0.readUpload(id, at: now, &$1) }
+        case .reply(let id, let reply): self.on(id) { $0.reply(id, reply, at: now, &$1) }
         case .openStream(let id, let headers, let lineEnd):
             guard let slot = self.touch(id) else { return }
             self.context.streamOpened(id)
@@ -274,29 +270,25 @@ package struct Server: Sendable {
         case .observe(let observation):
             self.followFault(observation, of: cause)
             self.context.observe(observation)
-        case .forward(let id, let resume):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].forward(id, resume, at: now, &self.context)
-        case .feedUpstream(let id, let bytes):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].feedUpstream(id, bytes, &self.context)
-        case .passHead(let id, let head):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].passHead(id, head, at: now, &self.context)
-        case .passBody(let id, let bytes):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].passBody(id, bytes, at: now, &self.context)
-        case .passEnd(let id):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].passEnd(id, at: now, &self.context)
-        case .breakOff(let id, let ending):
-            guard let slot = self.touch(id) else { return }
-            self.connections[slot].breakOff(id, ending, at: now, &self.context)
+        case .forward(let id, let resume): self.on(id) { $0.forward(id, resume, at: now, &$1) }
+        case .feedUpstream(let id, let bytes): self.on(id) { $0.feedUpstream(id, bytes, &$1) }
+        case .passHead(let id, let head): self.on(id) { $0.passHead(id, head, at: now, &$1) }
+        case .passBody(let id, let bytes): self.on(id) { $0.passBody(id, bytes, at: now, &$1) }
+        case .passEnd(let id): self.on(id) { $0.passEnd(id, at: now, &$1) }
+        case .breakOff(let id, let ending): self.on(id) { $0.breakOff(id, ending, at: now, &$1) }
         case .releaseUpstream(let id): self.context.effects.append(.upstream(.release(id)))
         case .probe(let order): self.context.effects.append(.upstream(.probe(order)))
         case .upstreamFailed(let id, let failure):
             self.context.effects.append(.upstream(.failed(id, failure)))
         }
+    }
+
+    /// Does something on the connection of an exchange, if it is still there.
+    private mutating func on(
+        _ id: ExchangeID, _ body: (inout ServedConnection, inout ServerContext) -> Void
+    ) {
+        guard let slot = self.touch(id) else { return }
+        body(&self.connections[slot], &self.context)
     }
 
     /// A fault of the origin may be the end of the exchange that it met.
