@@ -2,6 +2,7 @@ import JSON
 internal import OriginServer
 internal import SimBase
 internal import Talaria
+internal import Wire
 
 /// The reason why a file is not a recording that can be replayed.
 package struct RecordingError: Error, Hashable, Sendable {
@@ -18,6 +19,7 @@ package struct Recording: Sendable {
             enum What: Hashable, Sendable {
                 case head(UpstreamHead)
                 case body([UInt8])
+                case close(WebSocketClose)
                 case end(RecordedEnd)
             }
             var after: Interval
@@ -26,6 +28,11 @@ package struct Recording: Sendable {
         var steps: [Step] = []
         /// The job id of an accepted upload.
         var jobID: String?
+
+        /// Whether it opened a WebSocket. Then its bodies are messages.
+        var isSocket: Bool {
+            if case .head(let head)? = self.steps.first?.what { head.status == 101 } else { false }
+        }
     }
 
     /// The responses to the uploads of each journey, in the order of their completion.
@@ -38,6 +45,8 @@ package struct Recording: Sendable {
         var operation: Operation
         var journey: Journey
         var jobID: String
+        /// Whether it asks for the WebSocket of the job.
+        var isSocket: Bool
     }
 
     /// Lines that could not be read: the end of a recording that was killed.
@@ -86,17 +95,20 @@ package struct Recording: Sendable {
     }
 
     private mutating func add(_ track: Track) {
-        guard let path = JourneyPath(path: track.path),
+        guard let path = JourneyPath(target: track.path),
             let operation = path.operation(method: track.method)
         else {
-            if APIVersion(path: track.path) == .v2 { self.requestsLeftOut += 1 }
+            if APIVersion(path: Endpoint.path(ofTarget: track.path)) == .v2 { self.requestsLeftOut += 1 }
             return
         }
+        // Nothing else switches to another protocol.
+        guard path.isSocket || !track.answer.isSocket else { return }
         guard let jobID = path.endpoint.jobID else {
             self.uploads[path.journey, default: []].append(track.upload)
             return
         }
-        let question = Question(operation: operation, journey: path.journey, jobID: jobID)
+        let question = Question(
+            operation: operation, journey: path.journey, jobID: jobID, isSocket: path.isSocket)
         self.others[question, default: []].append(track.answer)
     }
 }
@@ -115,6 +127,7 @@ private struct Track: Sendable {
         case .head(let status, let headers, let length):
             what = .head(UpstreamHead(status: status, headers: headers, length: length))
         case .body(let bytes): what = .body(bytes)
+        case .close(let close): what = .close(close)
         case .end(let end): what = .end(end)
         }
         let after = max(line.at - self.began, self.answer.steps.last?.after ?? .zero)

@@ -1,6 +1,7 @@
 package import Faults
 import JSON
 package import SimBase
+package import Wire
 
 /// The end of a recorded response.
 package enum RecordedEnd: String, Hashable, Sendable {
@@ -44,8 +45,10 @@ package struct RecordingLine: Hashable, Sendable {
         case request(method: String, path: String, deviceID: String?, lastEventID: String?)
         /// The head without the hop-by-hop fields. `length`: the value of `Content-Length`.
         case head(status: Int, headers: [HeaderField], length: Int?)
-        /// A piece of the answer's body, as it was passed to the client.
+        /// A piece of the answer's body, as it was passed to the client. Behind a 101, a text message of a WebSocket.
         case body([UInt8])
+        /// A close frame of a WebSocket.
+        case close(WebSocketClose)
         case end(RecordedEnd)
     }
 
@@ -83,6 +86,12 @@ extension RecordingLine {
             if case .body(let bytes) = self.what, let text = String(validating: bytes, as: UTF8.self) {
                 writer.member("body", text)
             }
+            if case .close(let close) = self.what {
+                writer.object("close") { writer in
+                    writer.member("code", Int(close.code.rawValue))
+                    writer.member("reason", close.reason)
+                }
+            }
             if case .end(let end) = self.what { writer.member("end", end.rawValue) }
             writer.member("exchange", self.exchange)
             switch self.what {
@@ -104,7 +113,7 @@ extension RecordingLine {
                     writer.member("method", method)
                     writer.member("path", path)
                 }
-            case .body, .end: break
+            case .body, .close, .end: break
             }
             writer.member("t", (self.at - Instant.zero).nanoseconds)
         } + [UInt8(ascii: "\n")]
@@ -140,7 +149,8 @@ extension RecordingLine {
             let status = try head.required("status") { $0.integer }
             let lines = try head.required("headers") { $0.list { $0.list { $0.text } } }
             let length = try head.optional("length") { $0.integer }
-            guard (200...999).contains(status), lines.allSatisfy({ $0.count == 2 }), length ?? 0 >= 0
+            guard status == 101 || (200...999).contains(status), lines.allSatisfy({ $0.count == 2 }),
+                length ?? 0 >= 0
             else { return nil }
             let headers = lines.compactMap { line in
                 line.first.flatMap { name in line.last.map { HeaderField(name, $0) } }
@@ -149,9 +159,20 @@ extension RecordingLine {
         }
         let body = try line.optional("body") { $0.text }.map { What.body(Array($0.utf8)) }
         let hex = try line.optional("hex") { $0.text.flatMap { self.bytes($0) } }.map { What.body($0) }
+        let close = try line.optional("close") { node throws(JSONMismatch) in try self.close(node) }
         let end = try line.optional("end") { $0.text.flatMap { RecordedEnd(rawValue: $0) } }
-        guard let what = request ?? head ?? body ?? hex ?? end.map({ .end($0) }) else { throw JSONMismatch() }
+        guard let what = request ?? head ?? body ?? hex ?? close ?? end.map({ .end($0) }) else {
+            throw JSONMismatch()
+        }
         return what
+    }
+
+    private static func close(_ node: JSONNode) throws(JSONMismatch) -> What? {
+        let code = WebSocketCloseCode(rawValue: try node.required("code") { $0.integer(UInt16.self) })
+        let reason = try node.required("reason") { $0.text }
+        guard code.isAllowedInFrame ? reason.utf8.count <= WebSocketClose.reasonBytesMax : code == .noStatus
+        else { return nil }
+        return .close(WebSocketClose(code, reason: code == .noStatus ? "" : reason))
     }
 
     private static func bytes(_ hex: String) -> [UInt8]? {

@@ -2,17 +2,22 @@ internal import Faults
 package import OriginServer
 package import SimBase
 internal import Talaria
+internal import Wire
 
 /// Replays a recording: the n-th upload of a journey gets the n-th recorded response to one, and each later request
 /// for its job gets the recorded responses to the same request, one after the other. Nothing is checked: no token, no
 /// limit, no `Last-Event-ID`. After the last upload of a journey, its uploads start again with other job ids.
 package struct RecordingPlayer: Sendable {
-    private struct Playing: Sendable {
+    struct Playing: Sendable {
         let answer: Recording.Answer
         /// The recorded text and its replacement.
         let renaming: (recorded: [UInt8], played: [UInt8])?
         let began: Instant
+        /// Of an answer that opens a WebSocket.
+        let handshake: WebSocketRequest?
         var next = 0
+        /// The server's end of a WebSocket.
+        var connection: WebSocketConnection?
 
         func renamed(_ head: UpstreamHead) -> UpstreamHead {
             guard self.renaming != nil else { return head }
@@ -40,16 +45,16 @@ package struct RecordingPlayer: Sendable {
         let journey: Journey
         let owner: Caller
         let accepted: Instant
-        /// The number of requests by operation.
-        var asked: [Operation: Int] = [:]
+        /// The number of requests of each kind.
+        var asked: [Recording.Question: Int] = [:]
     }
 
     private let recording: Recording
     private let wallClockAtZero: Int64
-    private var now = Instant.zero
+    private(set) var now = Instant.zero
     private var uploadsPlayed: [Journey: Int] = [:]
     private var reading = SlotMap<ExchangeID, PendingUpload>()
-    private var playing = SlotMap<ExchangeID, Playing>()
+    var playing = SlotMap<ExchangeID, Playing>()
     private(set) var jobs = SlotMap<String, ReplayedJob>()
     /// Jobs that are remembered. Those of v2 are not cleaned up: beyond this number, the older half is
     /// forgotten.
@@ -81,7 +86,7 @@ package struct RecordingPlayer: Sendable {
             self.reading[id] = nil
             self.playing[id] = nil
         case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded: break  // There is no upstream.
-        case .received: break
+        case .received(let id, let bytes): self.received(id, bytes, into: &effects)
         case .changed, .woke: break  // What was recorded stays.
         }
         while let due = self.deadlines.popDue(at: self.now) { self.step(due.element, into: &effects) }
@@ -94,7 +99,7 @@ package struct RecordingPlayer: Sendable {
         _ id: ExchangeID, _ request: OriginRequest, _ caller: Caller,
         into effects: inout [OriginEffect]
     ) {
-        guard let path = JourneyPath(path: request.path),
+        guard let path = JourneyPath(path: request.path, query: request.query),
             let operation = path.operation(method: request.method)
         else { return self.refuse(id, request, "The recording has no such path.", into: &effects) }
         guard let jobID = path.endpoint.jobID else {
@@ -109,15 +114,19 @@ package struct RecordingPlayer: Sendable {
         guard var job = self.jobs[jobID], job.journey == path.journey else {
             return self.refuse(id, request, "The recording has no such job.", into: &effects)
         }
-        let count = job.asked[operation, default: 0]
-        job.asked[operation] = count + 1
+        if path.isSocket, let refusal = Self.refusal(ofSocket: request) {
+            return self.reply(id, request, refusal, into: &effects)
+        }
         let question = Recording.Question(
-            operation: operation, journey: job.journey, jobID: job.recorded)
+            operation: operation, journey: job.journey, jobID: job.recorded, isSocket: path.isSocket)
+        let count = job.asked[question, default: 0]
+        job.asked[question] = count + 1
         let answers = self.recording.others[question] ?? []
         // Once it is cleaned up as often as was recorded, it must not be requested.
         self.jobs[jobID] = operation == .cleanup && count + 1 >= answers.count ? nil : job
         if let answer = count < answers.count ? answers[count] : Self.again(operation, answers) {
-            self.play(answer, id, recorded: job.recorded, played: jobID)
+            let handshake = answer.isSocket ? try? request.handshake?.get() : nil
+            self.play(answer, id, handshake, recorded: job.recorded, played: jobID)
         } else if operation == .cleanup {
             // The client of the recording did not get that far; nothing is kept here, so all is cleaned up.
             effects.append(.reply(id, self.cleaned(jobID, job.journey)))
@@ -143,9 +152,15 @@ package struct RecordingPlayer: Sendable {
     private func refuse(
         _ id: ExchangeID, _ request: OriginRequest, _ text: String, into effects: inout [OriginEffect]
     ) {
+        self.reply(id, request, Refusal(.notFound, text), into: &effects)
+    }
+
+    func reply(
+        _ id: ExchangeID, _ request: OriginRequest, _ refusal: Refusal, into effects: inout [OriginEffect]
+    ) {
         let metadata = Metadata(
             timestamp: Timestamp.iso8601(unixMilliseconds: self.wall), requestId: "replay-\(id.raw)")
-        let reply = Refusal(.notFound, text).reply(
+        let reply = refusal.reply(
             metadata: metadata, instance: nil, APIVersion(path: request.path))
         effects.append(.reply(id, reply))
     }
@@ -160,13 +175,13 @@ package struct RecordingPlayer: Sendable {
         self.uploadsPlayed[upload.journey] = played + 1
         let answer = uploads[index]
         guard let recorded = answer.jobID else {
-            return self.play(answer, id, recorded: nil, played: nil)
+            return self.play(answer, id, nil, recorded: nil, played: nil)
         }
         let job = Self.jobID(recorded, round: round)
         self.jobs[job] = ReplayedJob(
             recorded: recorded, journey: upload.journey, owner: upload.caller, accepted: self.now)
         self.forgetOldJobs()
-        self.play(answer, id, recorded: recorded, played: job)
+        self.play(answer, id, nil, recorded: recorded, played: job)
     }
 
     private mutating func forgetOldJobs() {
@@ -189,14 +204,16 @@ package struct RecordingPlayer: Sendable {
 
     // MARK: Playing
 
-    private mutating func play(
-        _ answer: Recording.Answer, _ id: ExchangeID, recorded: String?, played: String?
+    mutating func play(
+        _ answer: Recording.Answer, _ id: ExchangeID, _ handshake: WebSocketRequest?, recorded: String?,
+        played: String?
     ) {
         var renaming: (recorded: [UInt8], played: [UInt8])?
         if let recorded, let played, recorded != played {
             renaming = (Array(recorded.utf8), Array(played.utf8))
         }
-        let playing = Playing(answer: answer, renaming: renaming, began: self.now)
+        let playing = Playing(
+            answer: answer, renaming: renaming, began: self.now, handshake: handshake)
         self.playing[id] = playing
         self.arm(id, playing)
     }
@@ -211,6 +228,11 @@ package struct RecordingPlayer: Sendable {
         let step = playing.answer.steps[playing.next]
         playing.next += 1
         self.playing[id] = playing
+        guard playing.handshake == nil else {
+            self.stepSocket(id, step.what, into: &effects)
+            if self.playing[id] != nil { self.arm(id, playing) }
+            return
+        }
         switch step.what {
         case .head(let head): effects.append(.passHead(id, playing.renamed(head)))
         case .body(let bytes): effects.append(.passBody(id, playing.renamed(bytes)))
@@ -223,6 +245,7 @@ package struct RecordingPlayer: Sendable {
             guard let cut = end.cut else { return }
             self.playing[id] = nil
             effects.append(.breakOff(id, cut))
+        case .close: break  // Of a WebSocket alone.
         }
         self.arm(id, playing)
     }

@@ -9,6 +9,8 @@ package struct Recorder: Sendable {
     private struct Track: Sendable {
         var requests = RequestReader(limits: .standard)
         var responses = ResponseReader()
+        /// The answer was 101: what the client sends are frames.
+        var isSwitched = false
         /// The first is being answered; what is after it was sent ahead of its turn.
         var exchanges: [RecordedExchange] = []
     }
@@ -28,6 +30,7 @@ package struct Recorder: Sendable {
     ) {
         var track = self.tracks.removeValue(forKey: connection) ?? Track()
         defer { self.tracks[connection] = track }
+        guard !track.isSwitched else { return }
         var events: [RequestEvent] = []
         // What cannot be read is answered, and the answer is reported.
         try? track.requests.receive(bytes, into: &events)
@@ -59,6 +62,7 @@ package struct Recorder: Sendable {
         guard var track = self.tracks.removeValue(forKey: connection) else { return }
         defer { self.tracks[connection] = track }
         var events: [ResponseEvent] = []
+        track.responses.isForUpgrade = track.exchanges.first?.isUpgrade == true
         try? track.responses.receive(bytes[...], into: &events)
         for event in events { self.add(event, to: &track, at: now, into: &lines) }
     }
@@ -86,6 +90,7 @@ package struct Recorder: Sendable {
         guard !track.exchanges.isEmpty else { return }
         switch event {
         case .head(let status, let headers):
+            track.isSwitched = status == 101
             track.exchanges[0].answered(status, headers, at: now, &self.redaction, into: &lines)
             if track.exchanges[0].isBodiless { self.end(&track, at: now, into: &lines) }
         case .body(let piece):
@@ -123,6 +128,9 @@ private struct RecordedExchange: Sendable {
     private enum Body: Sendable {
         /// Recorded piece by piece, without the timestamps of the server's own clock.
         case stream(StampFilter)
+        /// The text messages of a WebSocket, and its close frame. Pings and pongs are of the connection, and the simulated backend
+        /// has its clock in some.
+        case messages(WebSocketBlockReader)
         /// Recorded when it is complete: its token is known only then.
         case whole([UInt8])
         /// Too long to be kept, which has been reported. Its content is not reported: it may contain tokens.
@@ -131,6 +139,8 @@ private struct RecordedExchange: Sendable {
 
     private let number: UInt64
     private let head: RequestHead
+    /// Whether it asks for a WebSocket.
+    let isUpgrade: Bool
     private var isAsked = false
     private var body = Body.whole([])
     private var lastAt = Instant.zero
@@ -138,6 +148,7 @@ private struct RecordedExchange: Sendable {
     init(number: UInt64, head: RequestHead) {
         self.number = number
         self.head = head
+        self.isUpgrade = head.headers.list("Upgrade", contains: "websocket")
     }
 
     /// The size of the data that is not recorded yet.
@@ -153,9 +164,18 @@ private struct RecordedExchange: Sendable {
         self.isAsked = true
         self.append(
             .request(
-                method: self.head.method, path: self.head.path,
+                method: self.head.method, path: self.path,
                 deviceID: self.head.headers[HeaderName.deviceID],
                 lastEventID: self.head.headers[HeaderName.lastEventID]), at: now, into: &lines)
+    }
+
+    /// That of a WebSocket names its job in the query. The rest of a query may hold a token.
+    private var path: String {
+        guard self.head.path == ProgressSocket.path,
+            let job = ProgressSocket.field("jobId", in: self.head.query).map(String.init),
+            Endpoint.isJobID(job)
+        else { return self.head.path }
+        return ProgressSocket.target(job)
     }
 
     mutating func answered(
@@ -165,6 +185,9 @@ private struct RecordedExchange: Sendable {
         self.asked(at: now, into: &lines)
         let type = headers["Content-Type"]?.lowercased() ?? ""
         if type.hasPrefix("text/event-stream") { self.body = .stream(StampFilter()) }
+        if status == 101 {
+            self.body = .messages(WebSocketBlockReader(bytesMax: RecorderLimits.answerBytesMax))
+        }
         let told = headers.fields.filter { !Self.ofConnection.contains($0.name.lowercased()) }
         let named = told.map { HeaderField($0.name, redaction.redact($0.value)) }
         self.append(
@@ -174,7 +197,8 @@ private struct RecordedExchange: Sendable {
 
     /// The headers that the replaying server writes itself.
     private static let ofConnection: Set = [
-        "connection", "keep-alive", "transfer-encoding", "content-length", "date",
+        "connection", "keep-alive", "transfer-encoding", "content-length", "date", "upgrade",
+        "sec-websocket-accept", "sec-websocket-protocol",
     ]
 
     /// `room`: for what is kept of this answer.
@@ -192,10 +216,33 @@ private struct RecordedExchange: Sendable {
             bytes += piece
             self.body = .whole(bytes)
         case .leftOut: break
+        case .messages(var reader):
+            self.body = .leftOut
+            var blocks: [WebSocketBlock] = []
+            reader.receive(piece, into: &blocks)
+            self.body = .messages(reader)
+            for block in blocks { self.add(block, at: now, redaction, into: &lines) }
         case .stream(var filter):
             let told = filter.filter(piece)
             self.body = .stream(filter)
             if !told.isEmpty { self.append(.body(redaction.redact(told)), at: now, into: &lines) }
+        }
+    }
+
+    private mutating func add(
+        _ block: WebSocketBlock, at now: Instant, _ redaction: TokenRedaction,
+        into lines: inout [RecordingLine]
+    ) {
+        guard case .messages = self.body else { return }
+        switch block.event {
+        case .text(let text): self.append(.body(redaction.redact(Array(text.utf8))), at: now, into: &lines)
+        case .close(let close):
+            let told = WebSocketClose(close.code, reason: redaction.redact(close.reason))
+            self.append(.close(told), at: now, into: &lines)
+        case .binary, nil:
+            self.body = .leftOut
+            self.append(.end(.unrecorded), at: now, into: &lines)
+        case .ping, .pong: break
         }
     }
 
@@ -212,7 +259,7 @@ private struct RecordedExchange: Sendable {
             self.append(whole: redaction.redact(bytes), into: &lines)
         case .stream(let filter) where !filter.held.isEmpty:
             self.append(.body(filter.held), at: now, into: &lines)
-        case .whole, .stream: break
+        case .whole, .stream, .messages: break
         }
         self.append(.end(end), at: now, into: &lines)
     }

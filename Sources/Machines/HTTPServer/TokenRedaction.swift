@@ -23,6 +23,10 @@ struct TokenRedaction: Sendable {
             if let token = head.queryValue(name) { self.learn(token) }
         }
         if let token = head.headers[HeaderName.otherToken] { self.learn(token) }
+        for name in head.headers.list("Sec-WebSocket-Protocol")
+        where name.hasPrefix(ProgressSocket.subprotocolPrefix) {
+            self.learn(String(name.dropFirst(ProgressSocket.subprotocolPrefix.count)))
+        }
         guard let value = head.headers[HeaderName.authorization],
             let token = value.split(separator: " ", maxSplits: 1).last
         else { return }

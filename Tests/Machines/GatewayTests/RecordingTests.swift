@@ -3,6 +3,7 @@ import OriginServer
 import SimBase
 import Talaria
 import Testing
+import Wire
 
 @testable import Gateway
 
@@ -52,7 +53,8 @@ import Testing
         .head(status: 200, headers: [HeaderField("Content-Type", "text/event-stream")], length: nil),
         .head(status: 429, headers: [], length: 12), .body(Array("data: Война\n\n".utf8)),
         .body([0xFF, 0x00, 0xD0]), .end(.complete), .end(.silence), .end(.left),
-        .end(.unrecorded),
+        .end(.unrecorded), .head(status: 101, headers: [], length: nil),
+        .close(WebSocketClose(.internalError, reason: "B\u{FC}cher")), .close(WebSocketClose(.noStatus)),
     ]) func `a line reads as it was written`(what: RecordingLine.What) throws {
         let begin =
             Self.opening + Self.asked(0, 1, "POST", "/v3/jobs/scans") + Self.asked(0, 7, "GET", "/x")
@@ -99,6 +101,9 @@ import Testing
         #"{"t":1,"exchange":1,"head":{"status":200,"headers":[],"length":-1}}"#,
         #"{"t":1,"exchange":1,"head":{"status":200,"headers":[["x"]]}}"#,
         #"{"t":1,"exchange":1,"head":{"status":99,"headers":[]}}"#,
+        #"{"t":1,"exchange":1,"head":{"status":100,"headers":[]}}"#,
+        #"{"t":1,"exchange":1,"close":{"code":1006,"reason":""}}"#,
+        #"{"t":1,"exchange":1,"close":{"code":1000,"reason":"\#(String(repeating: "x", count: 124))"}}"#,
     ]) func `a number out of range is of no recording`(line: String) {
         let text = Self.opening + Self.asked(0, 1, "POST", "/v3/jobs/scans") + Array((line + "\n{}\n").utf8)
         #expect(throws: RecordingError(line: 3, text: "not a line of a recording")) {

@@ -4,6 +4,7 @@ import Gateway
 import SimBase
 import Talaria
 import Testing
+import Wire
 
 @testable import HTTPServer
 
@@ -25,6 +26,11 @@ import Testing
             self.recorder.sent(Array(text.utf8), on: id, at: .zero + .milliseconds(ms), into: &self.lines)
         }
 
+        mutating func sent(_ bytes: [UInt8], at ms: Int64) {
+            self.recorder.sent(
+                bytes, on: RecorderTests.one, at: .zero + .milliseconds(ms), into: &self.lines)
+        }
+
         mutating func ended(_ end: RecordedEnd, _ id: ConnectionID = RecorderTests.one, at ms: Int64) {
             self.recorder.ended(end, id, at: .zero + .milliseconds(ms), into: &self.lines)
         }
@@ -39,11 +45,74 @@ import Testing
                     case .head(let status, let headers, let length):
                         "\(status) \(headers.map { "\($0.name)=\($0.value)" }) \(length.map(String.init) ?? "-")"
                     case .body(let bytes): "body \(String(decoding: bytes, as: UTF8.self))"
+                    case .close(let close): "close \(close.code.rawValue) \(close.reason)"
                     case .end(let end): "\(end)"
                     }
                 return "\((line.at - .zero).wholeMilliseconds) \(line.exchange) \(what)"
             }
         }
+    }
+
+    private static let job = "scan_3f2504e0-4f89-41d3-9a0c-0305e82c3301"
+
+    private static func handshake(_ tape: inout Tape) {
+        tape.received(
+            "GET /ws/progress?jobId=\(Self.job)&token=query-token-1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n"
+                + "Upgrade: websocket\r\nSec-WebSocket-Protocol: bookstrack-auth.secret-of-job\r\n\r\n", at: 0
+        )
+        tape.sent(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-A: b\r\n"
+                + "Sec-WebSocket-Accept: a\r\nSec-WebSocket-Protocol: bookstrack-auth.secret-of-job\r\n\r\n",
+            at: 1)
+    }
+
+    private static func bytes(_ frames: [WebSocketFrame]) -> [UInt8] {
+        ByteBuilder.bytes { bytes in
+            for frame in frames { WebSocketWriter.frame(frame, into: &bytes) }
+        }
+    }
+
+    @Test func `a WebSocket is told by its messages, and without a token`() {
+        var tape = Tape()
+        Self.handshake(&tape)
+        var frames = WebSocketFrame.fragments(of: Array("two secret-of-job".utf8), .text, bytes: 4)
+        frames.insert(WebSocketFrame(.ping, [1]), at: 1)
+        let bytes = Self.bytes([WebSocketFrame(text: "one")] + frames + [WebSocketFrame(.pong, [])])
+        tape.sent(Array(bytes.prefix(12)), at: 2)
+        // A client's frames may look like requests.
+        tape.received(Self.get, at: 3)
+        tape.sent(Array(bytes.dropFirst(12)), at: 4)
+        tape.sent(Self.bytes([WebSocketFrame(WebSocketClose(.normal, reason: "done"))]), at: 5)
+        tape.ended(.close, at: 6)
+        #expect(
+            tape.text == [
+                "0 1 GET /ws/progress?jobId=\(Self.job) - -", #"1 1 101 ["X-A=b"] -"#, "2 1 body one",
+                "4 1 body two 000000-00-002", "5 1 close 1000 done", "6 1 complete",
+            ])
+    }
+
+    @Test(arguments: [WebSocketFrame(.binary, [1]), WebSocketFrame(.text, [0xFF])])
+    func `what is no text leaves the rest of a WebSocket out`(frame: WebSocketFrame) {
+        var tape = Tape()
+        Self.handshake(&tape)
+        tape.sent(Self.bytes([WebSocketFrame(text: "one"), frame, WebSocketFrame(text: "two")]), at: 2)
+        tape.ended(.reset, at: 3)
+        #expect(tape.text.dropFirst(2) == ["2 1 body one", "2 1 unrecorded"])
+    }
+
+    @Test func `a refused WebSocket is an answer, and the connection goes on`() {
+        var tape = Tape()
+        tape.received(
+            "GET /ws/progress HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", at: 0
+        )
+        tape.sent("HTTP/1.1 426 Upgrade Required\r\nContent-Length: 2\r\n\r\nno", at: 1)
+        tape.received(Self.get, at: 2)
+        tape.sent("HTTP/1.1 204 No Content\r\n\r\n", at: 3)
+        #expect(
+            tape.text == [
+                "0 1 GET /ws/progress - -", "1 1 426 [] 2", "1 1 body no", "1 1 complete", "2 2 GET /a D 5",
+                "3 2 204 [] -", "3 2 complete",
+            ])
     }
 
     private static let get = "GET /a HTTP/1.1\r\nHost: x\r\nX-Device-ID: D\r\nLast-Event-ID: 5\r\n\r\n"

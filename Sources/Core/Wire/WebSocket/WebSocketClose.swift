@@ -30,8 +30,11 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
 
 /// What a close frame says (RFC 6455 section 5.5.1).
 package struct WebSocketClose: Hashable, Sendable {
+    /// The longest reason: what a control frame carries beside the code.
+    package static let reasonBytesMax = WebSocketOpcode.controlBytesMax - 2
+
     package var code: WebSocketCloseCode
-    /// At most 123 bytes of UTF-8; empty if the code is `noStatus`.
+    /// At most `reasonBytesMax` bytes of UTF-8; empty if the code is `noStatus`.
     package var reason: String
 
     package init(_ code: WebSocketCloseCode, reason: String = "") {
@@ -58,7 +61,7 @@ package struct WebSocketClose: Hashable, Sendable {
         precondition(self.code.isAllowedInFrame, "a close code that is only reported")
         var payload = [UInt8(self.code.rawValue >> 8), UInt8(self.code.rawValue & 0xFF)]
         payload.append(text: self.reason)
-        precondition(payload.count <= WebSocketOpcode.controlBytesMax, "a reason that is too long")
+        precondition(self.reason.utf8.count <= Self.reasonBytesMax, "a reason that is too long")
         return payload
     }
 }
