@@ -80,7 +80,7 @@ package struct WebSocketBlockReader: Sendable {
         let announced = Int(head[start + 1] & 0x7F)
         let lengthBytes = announced == 126 ? 2 : announced == 127 ? 8 : 0
         guard head.count >= 2 + lengthBytes else { return nil }
-        let extended = head.dropFirst(2).prefix(lengthBytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let extended = head.dropFirst(2).prefix(lengthBytes).reduce(UInt64(0)) { $0 &<< 8 | UInt64($1) }
         let length = lengthBytes == 0 ? announced : Int(min(extended, UInt64(self.bytesMax) + 1))
         return start + 2 + lengthBytes + (head[start + 1] & 0x80 == 0 ? 0 : 4) + length
     }
