@@ -144,6 +144,7 @@ struct RequestFormCheck: Sendable {
     }
 
     private func address(_ form: RequestForm, _ word: Word?) -> [String] {
+        if form.isSocket { return Self.socketAddress(form, word) }
         let path = Endpoint.path(ofTarget: form.target)
         let hasQuery = path.utf8.count < form.target.utf8.count
         var wrong: [String] = []
@@ -165,6 +166,17 @@ struct RequestFormCheck: Sendable {
         case .v2: return wrong + Self.v2Path(path, of: form, word, self.journey)
         case .v3: return wrong + self.path(path, of: form, word)
         }
+    }
+
+    /// Docs/contract.md section 3.4. The first connection of a job is no reconnect.
+    private static func socketAddress(_ form: RequestForm, _ word: Word?) -> [String] {
+        var wrong = form.method == "GET" ? [] : ["\(form.method.bounded) instead of GET"]
+        guard let job = word?.job else { return wrong }
+        let target = ProgressSocket.target(job) + (form.attempt > 1 ? "&reconnect=true" : "")
+        if form.target != target {
+            wrong.append("a target that is not in the contract, or another job than the phone reported")
+        }
+        return wrong
     }
 
     /// Docs/contract.md section 3.2.
@@ -224,7 +236,9 @@ struct RequestFormCheck: Sendable {
                 tokens.isEmpty ? "a token, although it has no job" : "not exactly one bearer token of its job"
             )
         }
-        if form.operation == .stream, form.values(of: "Accept") != ["text/event-stream"] {
+        if form.isSocket {
+            wrong += Self.handshake(form)
+        } else if form.operation == .stream, form.values(of: "Accept") != ["text/event-stream"] {
             wrong.append("not exactly one Accept: text/event-stream")
         }
         let lastEventIDs = form.values(of: HeaderName.lastEventID)
@@ -242,6 +256,15 @@ struct RequestFormCheck: Sendable {
             wrong.append("not exactly one \(TraceContext.headerName) of its own")
         }
         return wrong
+    }
+
+    /// RFC 6455 section 4.1.
+    private static func handshake(_ form: RequestForm) -> [String] {
+        let fields = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")]
+        let wrong = fields.filter { form.values(of: $0.0) != [$0.1] }
+            .map { "not exactly one \($0.0): \($0.1)" }
+        let keys = form.values(of: "Sec-WebSocket-Key")
+        return wrong + (keys.count == 1 ? [] : ["not exactly one Sec-WebSocket-Key"])
     }
 
     private static func body(_ form: RequestForm, _ journey: Journey) -> [String] {
@@ -269,6 +292,11 @@ struct RequestFormCheck: Sendable {
 }
 
 extension RequestForm {
+    /// Whether a WebSocket is requested.
+    fileprivate var isSocket: Bool {
+        self.operation == .stream && Endpoint.path(ofTarget: self.target) == ProgressSocket.path
+    }
+
     /// Names are compared without case (RFC 9110 section 5.1).
     fileprivate func values(of name: String) -> [String] {
         // By index: a loop would copy each field.

@@ -221,6 +221,13 @@ extension World {
             let isForeign = self.isForeign(value, request, of: phone)
             tokens.append(isBearer ? isForeign ? .foreign : .own : .unreadable)
         }
+        while let index = lines.indices.first(where: { lines[$0].isNamed("Sec-WebSocket-Protocol") }) {
+            let value = lines.remove(at: index).value
+            let isOurs = value.hasPrefix(ProgressSocket.subprotocolPrefix)
+            let token = value.dropFirst(ProgressSocket.subprotocolPrefix.utf8.count)
+            let isForeign = isOurs && self.isForeign("Bearer \(token)", request, of: phone)
+            tokens.append(isOurs ? isForeign ? .foreign : .own : .unreadable)
+        }
         let inQuery = Self.tokenOfQuery(request.target)
         if let token = inQuery?.token {
             let isForeign = self.isForeign("Bearer \(token)", request, of: phone)
