@@ -39,7 +39,8 @@ enum SimulateCommand {
                 arguments, console, once: { try ProfileRuns.run($0, console) { try Self.run($0, console) } },
                 arm: { settings, folder, _ in
                     try Self.run(
-                        arguments.adding(settings, to: Option.set.name).setting("--output", to: folder), console)
+                        arguments.adding(settings, to: Option.set.name).setting("--output", to: folder),
+                        console)
                 })
         })
 

@@ -28,7 +28,8 @@ package enum OriginEvent: Sendable {
     /// The exchange that the event belongs to.
     package var exchange: ExchangeID? {
         switch self {
-        case .requested(let id, _, _, _, _), .uploaded(let id, _), .uploadFailed(let id, _), .received(let id, _),
+        case .requested(let id, _, _, _, _), .uploaded(let id, _), .uploadFailed(let id, _),
+            .received(let id, _),
             .forwarded(let id), .upstreamReplied(let id, _), .upstreamReceived(let id, _),
             .upstreamEnded(let id, _), .aborted(let id):
             id

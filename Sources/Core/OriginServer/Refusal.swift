@@ -53,7 +53,8 @@ extension Refusal {
         self.init(.invalidRequest, "The request is no opening handshake of WebSocket.")
         if error.status != 400 {
             self.override = Override(
-                status: error.status, code: "UPGRADE_REQUIRED", retryable: false, retryAfterLocation: .neither)
+                status: error.status, code: "UPGRADE_REQUIRED", retryable: false, retryAfterLocation: .neither
+            )
         }
         self.headers = error.fields.fields
     }

@@ -9,8 +9,9 @@ package enum APIVersion: Hashable, Sendable {
 
     /// The version of what is at a path, or is not there.
     package init(path: String) {
-        self = path.hasPrefix("/api/") || path.hasPrefix("/v1/")
-            || path == ProgressSocket.path ? .v2 : .v3
+        self =
+            path.hasPrefix("/api/") || path.hasPrefix("/v1/")
+                || path == ProgressSocket.path ? .v2 : .v3
     }
 
     /// The version of the job with an id.

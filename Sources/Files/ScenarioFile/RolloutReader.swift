@@ -62,7 +62,9 @@ struct RolloutReader {
     // MARK: Arms
 
     @Sendable private static func readArms(_ map: MapReader, _ plan: inout RolloutPlan) {
-        guard let arms = TransportPair.read(map.entry("arms")?.value, named: "arms", map.findings) else { return }
+        guard let arms = TransportPair.read(map.entry("arms")?.value, named: "arms", map.findings) else {
+            return
+        }
         plan.arms = RolloutArms(from: arms[0], to: arms[1])
     }
 

@@ -144,7 +144,8 @@ extension ServerReader {
                 "whether a stream is told of each change of its job, or looks for the last one"),
             .init(
                 "websocket-url", \.webSocketURL, .word,
-                "whether the answer to an upload names the WebSocket of the job: not, beside the event stream, or alone"),
+                "whether the answer to an upload names the WebSocket of the job: not, beside the event stream, or alone"
+            ),
             .init("envelope", \.envelope, .word, "whether answers have `success`"),
             .init("tokens", \.tokens, .word, "the names of the token in the answer to an upload"),
             .init("books-key", \.booksKey, .word, "the member of results that has the books"),

@@ -41,7 +41,8 @@ extension Backend {
         var deadlines = DeadlineQueue()
         swap(&deadlines, &self.deadlines)  // So that what is asked below does not touch what changes.
         let live =
-            self.jobs.count + self.streams.count + self.lingering.count + self.sockets.count + self.faults.alarms
+            self.jobs.count + self.streams.count + self.lingering.count + self.sockets.count
+            + self.faults.alarms
         deadlines.drop(live: live) { self.isLive($0, $1) }
         swap(&deadlines, &self.deadlines)
     }

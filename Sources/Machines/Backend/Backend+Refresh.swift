@@ -7,7 +7,8 @@ internal import Wire
 // The exchange of a token for a new one (Docs/contract.md section 2.5), which only clients of WebSocket need.
 
 extension Backend {
-    mutating func refreshRequested(_ exchange: ExchangeID, method: String, into effects: inout [OriginEffect]) {
+    mutating func refreshRequested(_ exchange: ExchangeID, method: String, into effects: inout [OriginEffect])
+    {
         guard method == "POST" else {
             let allow = HeaderField("Allow", "POST")
             return self.refuseUnrouted(

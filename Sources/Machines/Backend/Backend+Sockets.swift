@@ -63,7 +63,8 @@ enum SocketUse: Hashable, Sendable {
     mutating func opened() {
         switch self {
         case .none: self = .used(connections: 1, lastLostAt: .zero)
-        case .used(let connections, let lostAt): self = .used(connections: connections + 1, lastLostAt: lostAt)
+        case .used(let connections, let lostAt):
+            self = .used(connections: connections + 1, lastLostAt: lostAt)
         }
     }
 
@@ -122,7 +123,8 @@ extension Backend {
             connection: WebSocketConnection(
                 role: .server,
                 limits: WebSocketReader.Limits(
-                    frameBytesMax: ProgressSocket.clientBytesMax, messageBytesMax: ProgressSocket.clientBytesMax),
+                    frameBytesMax: ProgressSocket.clientBytesMax,
+                    messageBytesMax: ProgressSocket.clientBytesMax),
                 acceptsBinary: false, patience: ProgressSocket.readyTime))
         self.deadlines.add(.socket(context.exchange), at: until)
         let headers = [HeaderField(HeaderName.requestID, self.requestID(context.exchange))] + fields.fields
@@ -131,7 +133,9 @@ extension Backend {
         let opened = BackendObservation.streamOpened(
             job: facts.id, attempt: context.caller.attempt, after: nil)
         effects.append(.observe(self.payload(facts.owner, opened)))
-        guard (self.jobs.with(facts.key) { $0.streams.count } ?? 0) >= ProgressSocket.connectionsMax else { return }
+        guard (self.jobs.with(facts.key) { $0.streams.count } ?? 0) >= ProgressSocket.connectionsMax else {
+            return
+        }
         let close = WebSocketClose(.policyViolation, reason: ProgressSocket.limitCode)
         self.endSocket(context.exchange, close, at: now)
     }
@@ -216,7 +220,9 @@ extension Backend {
         if socket.isReturn, !isOver {
             self.writeReconnected(to: exchange, facts, into: &effects)
         } else {
-            for entry in replay.entries { self.write(entry, to: exchange, facts, replayed: true, into: &effects) }
+            for entry in replay.entries {
+                self.write(entry, to: exchange, facts, replayed: true, into: &effects)
+            }
         }
         if isOver {
             self.endStream(exchange, facts, lingering: true, into: &effects)
@@ -276,9 +282,11 @@ extension Backend {
         _ name: String, milliseconds: Int64?, data: [UInt8], _ facts: Job.Facts, to exchange: ExchangeID
     ) -> [UInt8]? {
         guard self.isSocket(exchange) else { return nil }
-        let type = facts.journey.kind(ofEvent: name).map { SocketMessage.Kind($0, isFirst: false).rawValue } ?? name
+        let type =
+            facts.journey.kind(ofEvent: name).map { SocketMessage.Kind($0, isFirst: false).rawValue } ?? name
         return Self.frame(
-            SocketMessage(type: type, jobId: facts.id, timestamp: milliseconds ?? self.wall, payload: data), facts)
+            SocketMessage(type: type, jobId: facts.id, timestamp: milliseconds ?? self.wall, payload: data),
+            facts)
     }
 
     private static func frame(
@@ -309,7 +317,8 @@ extension Backend {
     /// A ping on a WebSocket; nil for a stream of events.
     func socketPing(_ facts: Job.Facts, to exchange: ExchangeID) -> [UInt8]? {
         guard self.isSocket(exchange) else { return nil }
-        return Self.frame(SocketMessage(.ping, jobId: facts.id, timestamp: self.wall, payload: self.times), facts)
+        return Self.frame(
+            SocketMessage(.ping, jobId: facts.id, timestamp: self.wall, payload: self.times), facts)
     }
 
     // MARK: Ends

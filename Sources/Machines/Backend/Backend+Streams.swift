@@ -179,7 +179,8 @@ extension Backend {
             writer.member("type", EventKind.progress.rawValue)
         }
         let wall = self.wall
-        let form = EventForm(name: EventKind.progress.rawValue, idSuffix: V2EventName.initialSuffix, isEnveloped: false)
+        let form = EventForm(
+            name: EventKind.progress.rawValue, idSuffix: V2EventName.initialSuffix, isEnveloped: false)
         effects.append(
             .observe(
                 self.payload(

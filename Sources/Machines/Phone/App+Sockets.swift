@@ -69,7 +69,8 @@ extension App {
             self.framesSent += 1
             var frame = frame
             frame.maskingKey = UInt32(
-                truncatingIfNeeded: self.socketDraw(exchange.scan, attempt: exchange.attempt, self.framesSent))
+                truncatingIfNeeded: self.socketDraw(exchange.scan, attempt: exchange.attempt, self.framesSent)
+            )
             WebSocketWriter.frame(frame, into: &bytes)
         }
         effects.append(.app(.transmit(exchange.id, bytes.bytes)))

@@ -33,7 +33,8 @@ struct SocketReader: Sendable {
         self.connection.received(bytes, at: now, into: &effects)
         for effect in effects {
             switch effect {
-            case .received(.text(let text)): Self.understand(Array(text.utf8), wall: wall, into: &items, &output)
+            case .received(.text(let text)):
+                Self.understand(Array(text.utf8), wall: wall, into: &items, &output)
             case .received(.pong(let payload)): items.append(.comment(SSEComment(bytes: payload[...])))
             case .received(.close(let close)): output.ending = .closed(close)
             case .received(.ping), .received(.binary), .closeSocket, .ended: break

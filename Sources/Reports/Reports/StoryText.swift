@@ -218,7 +218,8 @@ package enum StoryText {
             .lookupAnswered, .enriched, .readingKept, .photoInstead,
             .armTaken, .rateLimited, .resultsDecoded, .rowsRead,
             .booksListed,
-            .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .jobFollowed:
+            .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned,
+            .jobFollowed:
             nil  // Of no stream.
         }
     }

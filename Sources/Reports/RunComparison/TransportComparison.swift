@@ -91,12 +91,15 @@ package struct TransportComparison: Sendable {
     /// In millionths.
     private static func failures(_ old: RunResult, _ new: RunResult) -> [Row] {
         func value(_ result: RunResult, _ metric: RateMetric) -> Int64? {
-            guard case .measured(let rate) = result.metrics.rate(metric, of: .fleet), rate.total > 0 else { return nil }
+            guard case .measured(let rate) = result.metrics.rate(metric, of: .fleet), rate.total > 0 else {
+                return nil
+            }
             return rate.failed * 1_000_000 / rate.total
         }
         func row(_ name: String, _ metric: RateMetric, _ limit: Int64) -> Row {
             Row(
-                name: name, unit: { Figures.share(FailureRate(failed: $0, total: 1_000_000)) }, old: value(old, metric),
+                name: name, unit: { Figures.share(FailureRate(failed: $0, total: 1_000_000)) },
+                old: value(old, metric),
                 new: value(new, metric), limit: .below(limit), decides: true)
         }
         return [
@@ -208,7 +211,9 @@ package struct TransportComparison: Sendable {
         ]).text(colon: ": ") + "\n"
     }
 
-    package var markdown: String { "# \(self.table.title)\n\n\(self.sentence).\n\n\(self.table.markdownBody)\n" }
+    package var markdown: String {
+        "# \(self.table.title)\n\n\(self.sentence).\n\n\(self.table.markdownBody)\n"
+    }
 
     package var page: String {
         HTMLDocument(

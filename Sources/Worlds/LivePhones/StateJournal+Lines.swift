@@ -202,7 +202,9 @@ extension DurableScan {
                     authToken: try job.optional("authToken") { $0.text },
                     sseUrl: try job.required("sseUrl") { $0.text },
                     lastEventID: try job.required("lastEventID") { $0.text },
-                    transport: try job.optional("transport") { $0.text.flatMap { StreamTransport(rawValue: $0) } }
+                    transport: try job.optional("transport") {
+                        $0.text.flatMap { StreamTransport(rawValue: $0) }
+                    }
                         ?? .sse)
             },
             booksApplied: [],  // They are in the library (`StateFolder.restoreLibrary`).

@@ -186,7 +186,8 @@ extension FaultSpec {
         case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .retryableError, .finalError,
             .degraded, .slowStage, .unknownEvent, .badJSON, .eventShape, .latePing, .noPing, .twoTerminals,
             .endWithoutTerminal,
-            .ignoreLastEventID, .forgetEvents, .socketClose, .socketFrames, .reset, .close, .endCleanly, .silence, .slice, .delay,
+            .ignoreLastEventID, .forgetEvents, .socketClose, .socketFrames, .reset, .close, .endCleanly,
+            .silence, .slice, .delay,
             .bandwidth, .loss, .refuse, .phone:
             false
         }
@@ -211,7 +212,8 @@ extension FaultSpec {
         case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .expireToken, .jobGone,
             .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON, .eventShape,
             .latePing, .noPing, .twoTerminals,
-            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .socketClose, .socketFrames, .silence, .slice, .delay, .bandwidth,
+            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .socketClose, .socketFrames, .silence,
+            .slice, .delay, .bandwidth,
             .loss, .phone:
             return nil
         }

@@ -419,7 +419,8 @@ package enum ScenarioCheck {
                 "count", "every attempt fails, so the affected scans cannot complete",
                 "leave out `count` (default: once per scan), or use a number: `count: 3`")
         case .stripBooks, .reorderResults, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON,
-            .eventShape, .latePing, .noPing, .twoTerminals, .ignoreLastEventID, .forgetEvents, .socketClose, .socketFrames, .slice, .delay,
+            .eventShape, .latePing, .noPing, .twoTerminals, .ignoreLastEventID, .forgetEvents, .socketClose,
+            .socketFrames, .slice, .delay,
             .bandwidth, .loss,
             .phone:
             return nil  // What it does, a scan can get past.

@@ -55,7 +55,8 @@ extension Scenario {
                 (.truncateResults, _), (.reorderResults, _),
                 (.retryableError, _), (.finalError, _), (.degraded, _), (.slowStage, _), (.unknownEvent, _),
                 (.badJSON, _), (.eventShape, _), (.latePing, _), (.noPing, _), (.twoTerminals, _),
-                (.ignoreLastEventID, _), (.forgetEvents, _), (.socketClose, _), (.socketFrames, _), (.slice, _), (.delay, _), (.bandwidth, _),
+                (.ignoreLastEventID, _), (.forgetEvents, _), (.socketClose, _), (.socketFrames, _),
+                (.slice, _), (.delay, _), (.bandwidth, _),
                 (.loss, _), (.phone, _):
                 break
             }

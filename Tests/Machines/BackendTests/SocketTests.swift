@@ -176,7 +176,10 @@ import Wire
         #expect(self.types(exchange).first == "job_progress" || self.types(exchange).first == "job_started")
     }
 
-    @Test mutating func `envelopes name the job, its pipeline and a version, and have the times of their ids`() throws {
+    @Test
+    mutating func `envelopes name the job, its pipeline and a version, and have the times of their ids`()
+        throws
+    {
         let job = self.job()
         let exchange = self.follow(job)
         self.bench.run(seconds: 10)
@@ -203,7 +206,8 @@ import Wire
         let exchange = self.follow(job)
         self.bench.run(seconds: 5)
         #expect(self.types(exchange).count(where: { $0 == "ping" }) == 2)
-        let long = SocketMessage(.pong, timestamp: 0, payload: Array("\"\(String(repeating: "x", count: 10_300))\"".utf8))
+        let long = SocketMessage(
+            .pong, timestamp: 0, payload: Array("\"\(String(repeating: "x", count: 10_300))\"".utf8))
         self.send(long, exchange)
         #expect(self.read(exchange).close == 1_009)
         #expect(self.bench.hasEnded(exchange))

@@ -30,7 +30,9 @@ import VirtualWorld
         let run = try Bench.run(Self.scenario(journey))
         #expect(run.broken == [])
         #expect(run.ledger.totals.scans.completed == 12)
-        let opened = run.count { if case .backend(.answered(.stream, _, status: 101)) = $0 { true } else { false } }
+        let opened = run.count {
+            if case .backend(.answered(.stream, _, status: 101)) = $0 { true } else { false }
+        }
         #expect(opened == 12)
         let applied = run.count { if case .phone(.eventApplied) = $0 { true } else { false } }
         #expect(applied > 12)

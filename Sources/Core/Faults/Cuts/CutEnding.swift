@@ -20,7 +20,8 @@ extension FaultKind {
         case .silence(let cut, let side): (.silence, cut, side)
         case .rateLimit, .httpError, .stripBooks, .truncateResults, .reorderResults, .expireToken,
             .jobGone, .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON,
-            .eventShape, .latePing, .noPing, .twoTerminals, .endWithoutTerminal, .socketClose, .socketFrames, .ignoreLastEventID,
+            .eventShape, .latePing, .noPing, .twoTerminals, .endWithoutTerminal, .socketClose, .socketFrames,
+            .ignoreLastEventID,
             .forgetEvents, .slice, .delay, .bandwidth, .loss, .refuse, .phone:
             nil
         }

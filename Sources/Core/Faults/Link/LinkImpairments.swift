@@ -70,7 +70,8 @@ package struct LinkImpairments: Hashable, Sendable {
                             stall: SegmentLoss.stall(roundTrip: roundTrip))))
             case .rateLimit, .httpError, .stripBooks, .truncateResults, .reorderResults, .expireToken,
                 .jobGone, .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON,
-                .eventShape, .latePing, .noPing, .twoTerminals, .endWithoutTerminal, .socketClose, .socketFrames, .ignoreLastEventID,
+                .eventShape, .latePing, .noPing, .twoTerminals, .endWithoutTerminal, .socketClose,
+                .socketFrames, .ignoreLastEventID,
                 .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .refuse, .phone:
                 continue
             }
