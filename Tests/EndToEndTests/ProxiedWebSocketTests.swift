@@ -40,6 +40,24 @@ extension SideBySide {
             #expect(await proxy.end() == 0)
         }
 
+        @Test(arguments: ["/echo", "/ws/progress?jobId=scan_22222222-2222-4333-8444-555555555555"])
+        func `the cases of Autobahn end as they do without it`(path: String) async throws {
+            let server = try await Self.startServer()
+            let proxy = try await ServeProcess.start(
+                Binary.path, ["proxy", "--port", "0", "--upstream", server.base])
+            let script = Package.root.appending(path: "Tests/SocketConformance/autobahn.py").path
+            var verdicts: [[Substring]] = []
+            for base in [server.base, proxy.base] {
+                let url = "ws" + base.dropFirst(4) + path
+                let outcome = try await Subprocess.run(
+                    Self.python, ["-B", script, "server", url], seconds: 60)
+                try #require(outcome.code == 0, "\(outcome.complaint)")
+                verdicts.append(outcome.output.split(separator: "\n"))
+            }
+            #expect(verdicts[0].count > 240 && verdicts[0].count { $0.hasSuffix(" OK OK") } > 200)
+            #expect(verdicts[1] == verdicts[0])
+        }
+
         @Test func `a fault of a scenario cuts a job's messages, and nothing else`() async throws {
             let scratch = try Scratch()
             defer { withExtendedLifetime(scratch) {} }

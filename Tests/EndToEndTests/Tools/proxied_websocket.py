@@ -4,8 +4,8 @@
 usage: proxied_websocket.py server           serves until SIGTERM
        proxied_websocket.py client BASE      prints what happens at each address of the server, a line of JSON each
 
-`/ws/progress?jobId=...` is the socket of a job (Docs/contract.md section 3.4), `/echo` returns what it gets, `/refused` refuses,
-`/die` resets the connection, and `/late` says nothing before the client closes.
+`/ws/progress?jobId=...` is the socket of a job (Docs/contract.md section 3.4), `/refused` refuses, `/die` resets the connection, and
+`/late` says nothing before the client closes. All other addresses, also sockets of other jobs, return what they get.
 """
 import asyncio
 import http
@@ -49,7 +49,7 @@ def refuse(connection, request):
 
 async def answer(connection):
     path = connection.request.path
-    if path.startswith("/ws/progress"):
+    if path.endswith(JOB):
         await follow(connection)
     elif path == "/die":
         await connection.recv()

@@ -112,6 +112,12 @@ package final class ServerConnection {
         }
     }
 
+    /// Takes what has come behind the requests.
+    package func takeUnread() -> [UInt8] {
+        defer { self.unread = [] }
+        return self.unread
+    }
+
     package func send(_ text: String) { self.send(Array(text.utf8)) }
 
     private func decrypted(_ bytes: [UInt8]) -> [UInt8] {
