@@ -180,6 +180,7 @@ struct BackoffCheck: Sendable {
     ) {
         fleet.waits.streams -= self.retryFields.unsure
         switch payload {
+        case .jobFollowed(_, .websocket): self.retryFields.followedBySocket(scan)
         case .streamOpened: self.retryFields.opened(scan)
         case .ping, .eventApplied, .eventIgnored, .firstEvent: self.retryFields.received(scan)
         case .uploadAccepted, .queued, .completed, .refused, .canceled: self.retryFields.left(scan)

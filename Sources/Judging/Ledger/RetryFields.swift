@@ -6,7 +6,7 @@ import SimBase
 /// phone follows the job.
 struct RetryFields: Sendable {
     enum Raise: Sendable {
-        /// No stream of the job has been open.
+        /// No stream of the job has been open, or the job is followed by WebSocket, which has no `retry:`.
         case none
         /// One was, and how much of it has arrived is not known.
         case unsure
@@ -21,8 +21,14 @@ struct RetryFields: Sendable {
 
     func raise(of scan: ScanNumber) -> Raise { self.streams.first { $0.scan == scan }?.raise ?? .none }
 
+    /// What is opened for the job is a WebSocket.
+    mutating func followedBySocket(_ scan: ScanNumber) {
+        self.left(scan)
+        self.streams.append((scan, .none))
+    }
+
     mutating func opened(_ scan: ScanNumber) {
-        guard self.raise(of: scan) == .none else { return }
+        guard !self.streams.contains(where: { $0.scan == scan }) else { return }
         self.streams.append((scan, .unsure))
         self.unsure += 1
     }
