@@ -72,6 +72,7 @@ import Testing
         "Wire/MultipartReader.swift (self.state, byte)",
         // Observations, which most consumers do not need.
         "Observations/BackendObservation.swift self", "Observations/PhoneObservation.swift self",
+        "Observations/ArmJournal.swift payload",
         // Their descriptions, in several functions; `DescriptionTests` compares them with the cases.
         "Observations/BackendObservation+Fields.swift self",
         "Observations/PhoneObservation+Fields.swift self",

@@ -87,8 +87,12 @@ package struct ServerFaults: Sendable {
 
     /// Begins to apply the faults of a stream. Returns the first time at which one of them acts without an
     /// event.
-    package mutating func open(_ context: RequestContext, at now: Instant) -> Instant? {
-        let faults = StreamServerFaults(context.faults, opened: now)
+    package mutating func open(
+        _ context: RequestContext, isSocket: Bool = false, at now: Instant
+    ) -> Instant? {
+        // A message of a WebSocket has no lines to split.
+        let armed = isSocket ? context.faults.filter { $0.kind != .eventShape(.splitData) } : context.faults
+        let faults = StreamServerFaults(armed, opened: now)
         guard !faults.isEmpty else { return nil }
         let alarm = faults.nextAlarm(after: now)
         self.streams[context.exchange] = Stream(caller: context.caller, faults: faults, alarm: alarm)

@@ -50,8 +50,10 @@ struct IdleTimeoutCheck: Sendable {
 
     /// Streams that it has called silent at this moment.
     private var calledSilent: [Moment] = []
-    /// Streams that have had their terminal event: what comes after it is only their end.
+    /// Streams that have had their terminal event, and WebSockets that were closed: what comes after it is only their end.
     private var over: [Moment] = []
+    /// The last scans whose jobs are followed by WebSocket.
+    private var sockets: [ScanNumber] = []
     /// Scans of which it has sent a DELETE, that its user has canceled, or found a stream's event too long, at this moment.
     private var deleted: [Moment] = []
     private var overlong: [Moment] = []
@@ -99,6 +101,9 @@ struct IdleTimeoutCheck: Sendable {
         case .badAnswer(.stream, _, .overlongStream), .badAnswer(.stream, _, .tooLarge):
             Self.note(scan, at, in: &self.overlong)
         case .terminalApplied: self.over.append((scan, at), max: Self.overMax)
+        case .jobFollowed(_, .websocket): self.sockets.append(scan, max: Self.overMax)
+        case .streamLost(_, _, let cause, _) where cause.isClose || cause == .endWithoutTerminal || cause == .badAnswer:
+            if self.sockets.contains(scan) { self.over.append((scan, at), max: Self.overMax) }
         default: break
         }
     }

@@ -133,7 +133,7 @@ extension Backend {
         self.deadlines.add(.ping(context.exchange), at: stream.nextPing)
         if let end = stream.endsAt { self.deadlines.add(.timeout(context.exchange), at: end) }
         if let polling = stream.polling { self.deadlines.add(.poll(context.exchange), at: polling.next) }
-        if let alarm = self.faults.open(context, at: self.now) {
+        if let alarm = self.faults.open(context, isSocket: isSocket, at: self.now) {
             self.deadlines.add(.fault(context.exchange), at: alarm)
         }
     }

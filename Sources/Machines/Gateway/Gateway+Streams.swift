@@ -75,7 +75,7 @@ extension Gateway {
         self.streams[id] = ProxiedStream(
             job: jobID, journey: context.journey, caller: context.caller, authority: relay.authority,
             ordinal: ordinal ?? 1, socket: isSocket ? ProxiedSocket() : nil)
-        if let alarm = self.faults.open(context, at: self.now) {
+        if let alarm = self.faults.open(context, isSocket: isSocket, at: self.now) {
             self.deadlines.insert(.fault(id), at: alarm)
         }
         effects.append(

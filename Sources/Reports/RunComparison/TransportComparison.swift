@@ -157,10 +157,12 @@ package struct TransportComparison: Sendable {
     }
 
     /// All figures.
-    package var table: DocumentTable {
+    package var table: DocumentTable { self.table(titled: "\(self.new.name) against \(self.old.name)") }
+
+    private func table(titled title: String) -> DocumentTable {
         typealias Cell = DocumentTable.Cell
         var table = DocumentTable(
-            id: "transports", tableID: "transport-table", title: "\(self.new.name) against \(self.old.name)")
+            id: "transports", tableID: "transport-table", title: title)
         table.add(
             self.rows, mark: { (Self.mark($0), $0.decides ? nil : "warns") },
             [
@@ -184,6 +186,9 @@ package struct TransportComparison: Sendable {
     }
 
     // MARK: Formats
+
+    /// The table under the heading of a page.
+    private var figures: DocumentTable { self.table(titled: "Figures") }
 
     package func text(_ style: TerminalStyle) -> String {
         var page = TerminalPage(style: style)
@@ -219,7 +224,7 @@ package struct TransportComparison: Sendable {
         HTMLDocument(
             title: "\(self.table.title)",
             header: "<header>\n<h1>\(self.table.title)</h1>\n<p>\(self.sentence).</p>\n</header>\n",
-            sections: [self.table.section(prefix: "")]
+            sections: [self.figures.section(prefix: "")]
         ).html.text
     }
 }

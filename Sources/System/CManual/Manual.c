@@ -47,6 +47,10 @@ static const char metrics[] = {
 #embed "../../../Docs/manual/metrics.md" suffix(, )
     0};
 
+static const char migration[] = {
+#embed "../../../Docs/manual/migration.md" suffix(, )
+    0};
+
 static const char invariants[] = {
 #embed "../../../Docs/manual/invariants.md" suffix(, )
     0};
@@ -65,10 +69,6 @@ static const char control[] = {
 
 static const char photo_to_library[] = {
 #embed "../../../Docs/manual/photo-to-library.md" suffix(, )
-    0};
-
-static const char rollouts[] = {
-#embed "../../../Docs/manual/rollouts.md" suffix(, )
     0};
 
 static const char staging[] = {
@@ -121,9 +121,9 @@ static const struct shim_manual_page pages[] = {
     {"live-and-simulated", live_and_simulated},
     {"control", control},
     {"photo-to-library", photo_to_library},
-    {"rollouts", rollouts},
     {"staging", staging},
     {"ci", ci},
+    {"migration", migration},
     {"hunting-a-bug", hunting_a_bug},
     {"many-machines", many_machines},
     {"locust", locust},

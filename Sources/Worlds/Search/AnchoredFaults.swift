@@ -8,6 +8,7 @@ import Talaria
 struct AnchoredFaults {
     /// Statuses of an answer: those that the contract names, and one that it does not.
     private static let statuses = [503, 401, 403, 404, 408, 410, 422, 429]
+    static let closeCodes = [1_013, 1_000, 1_001, 1_008, 1_011, 4_000]
     private static let cuts: [Cut] = [
         .betweenEvents, .insideEvent, .insideUTF8, .insideLineEnd, .afterBytes(120),
     ]
@@ -24,11 +25,14 @@ struct AnchoredFaults {
     }
 
     /// All of them.
-    var all: [FaultSpec] { FaultTable.all.flatMap { self.faults($0, values: Self.values(of: $0)) } }
+    var all: [FaultSpec] { self.kinds.flatMap { self.faults($0, values: Self.values(of: $0)) } }
+
+    /// Those that can act.
+    private var kinds: [FaultKindEntry] { FaultTable.kinds(withSockets: self.fleet.hasSockets) }
 
     /// Those with the usual values of their kind, of the shorter length.
     var representatives: [FaultSpec] {
-        FaultTable.all.flatMap { entry in
+        self.kinds.flatMap { entry in
             self.faults(entry, values: Array(Self.values(of: entry).prefix(1)))
                 .filter { $0.window.length != Self.lengths[1] }
         }
@@ -92,6 +96,7 @@ struct AnchoredFaults {
         case .duration, .durations: [.durations(Interval.seconds(5)...Interval.seconds(5))]
         case .offset: [.durations(Interval.hours(-1)...Interval.hours(-1))]
         case .quota: [.quota(Quota(requests: 1, window: .seconds(20)))]
+        case .integer(let range) where range.lowerBound >= 1_000: self.closeCodes.map { .integers($0...$0) }
         case .integer: self.statuses.map { .integers($0...$0) }
         case .integers(let range): [.integers(range.lowerBound...range.lowerBound)]
         case .share: [.share(.percent(50))]

@@ -27,7 +27,7 @@ struct SwarmFaults {
 
     func faults(for recipe: SwarmRecipe) -> [FaultSpec] {
         // A fleet without a WebSocket draws as if there were no faults of one.
-        let kinds = (self.fleet.hasSockets ? FaultTable.all : FaultTable.kindsWithoutSockets).indices
+        let kinds = FaultTable.kinds(withSockets: self.fleet.hasSockets).indices
         switch recipe {
         case .quiet: return []
         case .swarm:
@@ -172,6 +172,9 @@ struct SwarmFaults {
                 Quota(
                     requests: 1 + self.draws.below(4, .field, key, detail(1)),
                     window: time(.seconds(1)...Interval.seconds(30), 2)))
+        case .integer(let range) where range.lowerBound >= 1_000:
+            let code = self.draws.one(of: AnchoredFaults.closeCodes, .field, key, detail(1))
+            return .integers(code...code)
         case .integer:
             let status = self.draws.one(of: Self.statuses, .field, key, detail(1))
             return .integers(status...status)

@@ -54,8 +54,8 @@ struct FaultTableTests {
         #expect(
             FaultTable.entry("reset")?.keys
                 == [
-                    "do", "on", "id", "key", "cut", "side", "chance", "at", "for", "after", "count", "scope",
-                    "scan", "attempt",
+                    "do", "on", "id", "key", "cut", "side", "chance", "at", "for", "after", "count",
+                    "transport", "scope", "scan", "attempt",
                 ])
         #expect(
             FaultTable.entry("offline")?.keys == ["do", "on", "id", "key", "chance", "at", "for", "scope"])

@@ -28,7 +28,19 @@ struct SwarmPlansTests {
         for seed: UInt64 in 1...300 {
             drawn.formUnion(Self.plans.plan(seed: seed).run.scenario.faults.map(\.kind.name))
         }
-        #expect(drawn == Set(FaultTable.all.map(\.name)))
+        #expect(drawn == Set(FaultTable.kinds(withSockets: false).map(\.name)))
+    }
+
+    @Test func `a fleet with a WebSocket draws the faults of one, too`() {
+        var scenario = SearchBench.scenario()
+        scenario.groups[0].profile.journey = .bookshelfScan
+        scenario.groups[0].profile.stream.transport = .websocket
+        let plans = SwarmPlans(scenario)
+        var drawn: Set<String> = []
+        for seed: UInt64 in 1...300 {
+            drawn.formUnion(plans.plan(seed: seed).run.scenario.faults.map(\.kind.name))
+        }
+        #expect(drawn.isSuperset(of: FaultTable.sockets.map(\.name)))
     }
 
     @Test func theSharesOfTheRecipesAreKept() {

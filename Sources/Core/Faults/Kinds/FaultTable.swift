@@ -101,8 +101,10 @@ package enum FaultTable {
     /// All kinds, in the order of `FaultKindID`.
     package static let all: [FaultKindEntry] = Self.server + Self.link + Self.phone + Self.sockets
 
-    /// Those of fleets without a WebSocket.
-    package static var kindsWithoutSockets: [FaultKindEntry] { self.all.dropLast(self.sockets.count) }
+    /// All kinds, or those of a fleet without a WebSocket.
+    package static func kinds(withSockets: Bool) -> [FaultKindEntry] {
+        withSockets ? self.all : self.all.dropLast(self.sockets.count)
+    }
 
     package static func entry(_ name: String) -> FaultKindEntry? {
         self.all.first { $0.name == name }
