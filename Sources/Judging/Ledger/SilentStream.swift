@@ -102,7 +102,8 @@ struct IdleTimeoutCheck: Sendable {
             Self.note(scan, at, in: &self.overlong)
         case .terminalApplied: self.over.append((scan, at), max: Self.overMax)
         case .jobFollowed(_, .websocket): self.sockets.append(scan, max: Self.overMax)
-        case .streamLost(_, _, let cause, _) where cause.isClose || cause == .endWithoutTerminal || cause == .badAnswer:
+        case .streamLost(_, _, let cause, _)
+        where cause.isClose || cause == .endWithoutTerminal || cause == .badAnswer:
             if self.sockets.contains(scan) { self.over.append((scan, at), max: Self.overMax) }
         default: break
         }

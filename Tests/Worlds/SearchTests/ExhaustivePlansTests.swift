@@ -29,8 +29,10 @@ struct ExhaustivePlansTests {
     }
 
     @Test func everyKindIsTiedToTheEventsOfTheScan() {
-        #expect(Set(Self.plans.singles.map(\.kind.name)) == Set(FaultTable.kinds(withSockets: false).map(\.name)))
-        #expect(Set(Self.plans.halves.map(\.kind.name)) == Set(FaultTable.kinds(withSockets: false).map(\.name)))
+        #expect(
+            Set(Self.plans.singles.map(\.kind.name)) == Set(FaultTable.kinds(withSockets: false).map(\.name)))
+        #expect(
+            Set(Self.plans.halves.map(\.kind.name)) == Set(FaultTable.kinds(withSockets: false).map(\.name)))
         let kills = Self.plans.halves.filter { $0.kind == .phone(.kill) }
         for step in ScanStep.allCases { #expect(kills.contains { $0.trigger == .afterStep(step) }) }
         #expect(Set(kills.map(\.window.at)).count > 10)
