@@ -148,7 +148,7 @@ struct HarnessFleet: Sendable {
             case .status(let status): return status
             case .tokenRevoked, .jobGone, .jobFailed, .degraded, .slowed, .booksStripped,
                 .resultsTruncated, .resultsReordered, .eventAdded, .eventGarbled, .secondTerminal,
-                .noTerminal,
+                .noTerminal, .socketClosed,
                 .replayFromStart, .eventsForgotten, .noPings, .latePings, .cut, .delayed, .refused,
                 .ofPhone, .unobserved:
                 continue

@@ -69,6 +69,9 @@ extension HarnessPhone {
         case .noTerminal:
             _ = self.explain(.terminalOmitted, attempt, scan, &fleet)
             return self.explain(.streamEnded, attempt, scan, &fleet) || !fleet.completesOnce
+        case .socketClosed:
+            _ = self.explain(.terminalOmitted, attempt, scan, &fleet)
+            return self.explain(.streamEnded, attempt, scan, &fleet)
         case .replayFromStart: return self.explain(.startedOver, attempt, scan, &fleet)
         case .slowed, .noPings, .latePings, .eventsForgotten:
             if let index, let job = self.exchanges[index].job {

@@ -377,6 +377,7 @@ extension HarnessPhone {
         case .eventsForgotten: self.jobs[index].isForgetful = true
         case .limit, .status, .tokenRevoked, .jobGone, .jobFailed, .degraded, .booksStripped,
             .resultsTruncated, .resultsReordered, .eventAdded, .eventGarbled, .secondTerminal, .noTerminal,
+            .socketClosed,
             .replayFromStart,
             .cut, .delayed, .refused, .ofPhone, .unobserved:
             break

@@ -161,6 +161,7 @@ package enum FaultEffect: Hashable, Sendable {
     case eventGarbled
     case secondTerminal
     case noTerminal
+    case socketClosed
     case replayFromStart
     /// Streams that open later can lack their first events.
     case eventsForgotten

@@ -191,6 +191,11 @@ extension PhoneAccount {
             self.owe(job: index, .discard, due: moment + PendingCleanup.grace)
         } else {
             self.jobs[index].isParked = true
+            // Its results could not be had: whoever takes it up again has to hear of its end again.
+            if self.jobs[index].terminal == .completed {
+                self.jobs[index].terminal = nil
+                self.jobs[index].stream.relaunched()
+            }
             self.jobs[index].stream.laidAside()
         }
     }

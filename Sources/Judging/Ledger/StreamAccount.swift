@@ -55,6 +55,8 @@ struct StreamAccount: Sendable {
     private var keptID: String?
     /// The job is followed by WebSocket, which resumes after no id: its client gets the state of the job.
     var isSocket = false
+    /// A WebSocket was opened: what was sent before it is not sent again.
+    private var beginsAnew = false
     /// The last GET requested exactly what it should.
     private(set) var askedExactly = true
     /// The server continued elsewhere than it was asked to: what it says again is not the phone's doing.
@@ -208,6 +210,7 @@ struct StreamAccount: Sendable {
 
     /// The phone has read the 200.
     mutating func openedByPhone(attempt: UInt32) {
+        self.beginsAnew = self.isSocket
         guard let opened = self.opened, opened.attempt == attempt else { return }
         self.mayRepeat = self.askedExactly && opened.after != self.lastPosition
     }
@@ -268,9 +271,13 @@ struct StreamAccount: Sendable {
             return self.mayRepeat ? .forward : .backward(position: position, last: last)
         }
         self.lastPosition = position
+        let beginsAnew = self.beginsAnew
+        self.beginsAnew = false
         guard position > last + 1 else { return .forward }
         let skipped = (last + 1)...(position - 1)
-        if self.askedExactly, !self.offered.intersects(skipped) {
+        // A message that cannot be read has no id by which it is known to have come.
+        let isUnreadable = self.isSocket && self.isGarbled
+        if isUnreadable || beginsAnew || self.askedExactly && !self.offered.intersects(skipped) {
             self.owesResults = true
             return .forward
         }

@@ -516,6 +516,10 @@ extension Scenario {
     package func lacks(forFault name: String) -> String? {
         guard let id = FaultTable.entry(name)?.id else { return nil }
         if FaultTable.sockets.contains(where: { $0.id == id }), !self.hasSockets { return "a WebSocket" }
+        let needsEvents: Set<FaultKindID> = [.splitData, .ignoreLastEventID]
+        if needsEvents.contains(id), self.rollout == nil, self.groups.allSatisfy(\.hasSockets) {
+            return "an event stream"
+        }
         return ScenarioCheck.lack(id, self.groups)
     }
 }

@@ -107,7 +107,8 @@ extension FaultEffect {
         case .phone(.reinstall): self = .ofPhone(.reinstall)
         case .phone(.clockSkew): self = .ofPhone(.clockSkew)
         case .phone(.storageFull): self = .ofPhone(.storageFull)
-        case .eventShape, .socketClose, .socketFrames, .slice, .bandwidth, .loss: self = .unobserved
+        case .socketClose: self = .socketClosed
+        case .eventShape, .socketFrames, .slice, .bandwidth, .loss: self = .unobserved
         }
     }
 }

@@ -13,7 +13,8 @@ extension FaultTable {
             does: "closes a WebSocket with a code, before the next event",
             example: "{do: ws-close, code: 1013, after: 1 events, chance: 20%}"),
         FaultKindEntry(
-            .socketFrames, "ws-frames", .server, .changesStream, on: [.stream], after: [.time, .events],
+            .socketFrames, "ws-frames", .server, [.changesStream, .garblesEvents], on: [.stream],
+            after: [.time, .events],
             fields: [
                 .standard(
                     "as", .choice(FrameShape.allCases.map(\.rawValue)), "fragmented",
