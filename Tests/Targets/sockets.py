@@ -1,6 +1,6 @@
 """A backend of v2 that is followed by WebSocket: starlette on uvicorn with the `websockets` library.
 
-    sockets.py PORT MODE
+    sockets.py MODE
 
 MODE is what the server does to the first eight jobs, once each: nothing, if `plain`; a close with a code such as `1013`
 after the first message; or `401`, `404` or `503` instead of the 101.
@@ -9,6 +9,7 @@ after the first message; or `401`, `404` or `503` instead of the 101.
 import asyncio
 import datetime
 import json
+import socket
 import sys
 import time
 import uuid
@@ -19,7 +20,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
-MODE = sys.argv[2]
+MODE = sys.argv[1]
 JOBS = {}
 HITS = {"left": 8}
 
@@ -75,7 +76,7 @@ async def results(request):
     if job is None:
         return failure(404, "NOT_FOUND")
     books = [{"title": f"Book {index}", "author": "A. Author", "enrichmentStatus": "success"} for index in range(3)]
-    return envelope({"jobId": request.path_params["job"], "status": "completed", "books": books})
+    return envelope({"jobId": request.path_params["job"], "status": "completed", "totalCount": 3, "books": books})
 
 
 async def delete(request):
@@ -83,46 +84,46 @@ async def delete(request):
     return envelope({"status": "canceled"})
 
 
-async def progress(socket):
-    id = socket.query_params.get("jobId", "")
+async def progress(peer):
+    id = peer.query_params.get("jobId", "")
     job = JOBS.get(id)
-    offered = socket.headers.get("sec-websocket-protocol", "")
+    offered = peer.headers.get("sec-websocket-protocol", "")
     name = f"bookstrack-auth.{job['token']}" if job else None
-    if job is None or offered != name or (job["used"] and socket.query_params.get("reconnect") != "true"):
-        await refuse(socket, 401)
+    if job is None or offered != name or (job["used"] and peer.query_params.get("reconnect") != "true"):
+        await refuse(peer, 401)
         return
     if MODE in ("401", "404", "503") and hit(job):
-        await refuse(socket, int(MODE))
+        await refuse(peer, int(MODE))
         return
     job["used"] += 1
-    await socket.accept(subprotocol=name)
-    hello = json.loads(await asyncio.wait_for(socket.receive_text(), 5))
+    await peer.accept(subprotocol=name)
+    hello = json.loads(await asyncio.wait_for(peer.receive_text(), 5))
     assert hello["type"] == "ready", hello
     try:
-        await tell(socket, id, job)
+        await tell(peer, id, job)
     except WebSocketDisconnect:
         pass
 
 
-async def refuse(socket, status):
+async def refuse(peer, status):
     codes = {401: "UNAUTHORIZED", 404: "NOT_FOUND", 503: "CIRCUIT_OPEN"}
-    await socket.send_denial_response(failure(status, codes[status]))
+    await peer.send_denial_response(failure(status, codes[status]))
 
 
-async def tell(socket, id, job):
+async def tell(peer, id, job):
     async def send(type, payload):
         message = {"type": type, "jobId": id, "pipeline": "ai_scan", "timestamp": now(), "version": "1.0.0"}
-        await socket.send_text(json.dumps({**message, "payload": payload}))
+        await peer.send_text(json.dumps({**message, "payload": payload}))
 
     first = job["used"] == 1
     await send("ready_ack", {"timestamp": now()})
     state = {"processedCount": 0, "progress": 0.1, "status": "processing", "totalCount": 3}
     await send("job_started" if first else "reconnected", state)
     if MODE.isdigit() and int(MODE) >= 1000 and hit(job):
-        await socket.close(int(MODE), "as it was asked to")
+        await peer.close(int(MODE), "as it was asked to")
         return
     await send("ping", {"timestamp": now()})
-    pong = json.loads(await asyncio.wait_for(socket.receive_text(), 5))
+    pong = json.loads(await asyncio.wait_for(peer.receive_text(), 5))
     assert pong["type"] == "pong", pong
     for step in range(1, 4):
         await asyncio.sleep(0.1)
@@ -135,7 +136,7 @@ async def tell(socket, id, job):
             "expiresAt": clock(86_400), "jobId": id, "type": "job_complete", "pipeline": "ai_scan",
         },
     )
-    await asyncio.wait_for(socket.receive(), 5)
+    await asyncio.wait_for(peer.receive(), 5)
 
 
 async def missing(request, error):
@@ -153,4 +154,7 @@ APP = Starlette(
 )
 
 if __name__ == "__main__":
-    uvicorn.run(APP, host="127.0.0.1", port=int(sys.argv[1]), ws="websockets-sansio", log_level="warning")
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(f"listening http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+    server = uvicorn.Server(uvicorn.Config(APP, ws="websockets-sansio", log_level="critical"))
+    server.run(sockets=[listener])

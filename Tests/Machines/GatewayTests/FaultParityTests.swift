@@ -219,7 +219,7 @@ import Testing
         let rows = (Self.rows + Self.v2Rows).filter { $0.journey == journey }
         #expect(
             Set(rows.map(\.kind.name))
-                == Set(FaultTable.kindsWithoutSockets.filter { $0.layer == .server }.map(\.name)))
+                == Set(FaultTable.kinds(withSockets: false).filter { $0.layer == .server }.map(\.name)))
     }
 }
 

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+extension SideBySide {
+    /// Jobs that are followed by WebSocket, with a client and a server that others wrote.
+    @Suite struct WebSocketRunTests {
+        private static let python = Package.root.appending(path: ".build/venv/bin/python")
+
+        /// What the client saw, by the name of the check.
+        private struct Check: Decodable {
+            var check: String
+            var types: [String]?
+            var code, status: Int?
+            var first, upgrade: String?
+            var pong, token: Bool?
+        }
+
+        @Test func `a published client follows jobs on serve, and is refused and closed by the contract`()
+            async throws
+        {
+            let serve = try await ServeProcess.start(
+                Binary.path,
+                [
+                    "serve", "--port", "0", "--set", "server.job-time=600ms..900ms", "--set",
+                    "server.rate-limit=off", "--set", "server.token-lifetime=20m",
+                ])
+            let script = Package.tests.appending(path: "Tools/websocket_client.py").path
+            let outcome = try await Subprocess.run(
+                Self.python, ["-B", "-W", "ignore", script, serve.base], seconds: 60)
+            try #require(outcome.code == 0, "\(outcome.complaint)")
+            let lines = outcome.output.split(separator: "\n").map { Data($0.utf8) }
+            var checks: [String: Check] = [:]
+            for line in lines {
+                let check = try JSONDecoder().decode(Check.self, from: line)
+                checks[check.check] = check
+            }
+            let followed = try #require(checks["followed"]?.types)
+            #expect(followed.prefix(2) == ["ready_ack", "job_started"] && followed.last == "job_complete")
+            #expect(checks["followed"]?.code == 1_000)
+            #expect(checks["fragments"]?.first == "ready_ack" && checks["fragments"]?.pong == true)
+            #expect(checks["used"]?.status == 401)
+            #expect(checks["reconnected"]?.types?.dropFirst().first == "reconnected")
+            #expect(checks["reconnected"]?.code == 1_000)
+            #expect(checks["wrong"]?.status == 401 && checks["none"]?.status == 401)
+            #expect(checks["plain"]?.status == 426 && checks["plain"]?.upgrade == "websocket")
+            #expect(checks["refresh"]?.status == 200 && checks["refresh"]?.token == true)
+            let flaws = try #require(
+                try JSONSerialization.jsonObject(
+                    with: try #require(lines.first { $0.starts(with: Data(#"{"check": "flaws""#.utf8)) }))
+                    as? [String: Any])
+            let codes = [
+                "unmasked": 1_002, "reserved": 1_002, "continuation": 1_002, "not-utf8": 1_007,
+                "binary": 1_003, "bad-code": 1_002, "too-long": 1_009,
+            ]
+            for (name, code) in codes { #expect(flaws[name] as? Int == code, "\(name)") }
+        }
+
+        /// What the server does to the first eight jobs, and how a stream is lost by it.
+        private static let modes = [
+            ("plain", nil), ("1000", "end-without-terminal"), ("1001", "closed-1001"),
+            ("1002", "closed-1002"), ("1011", "closed-1011"), ("4000", "closed-otherwise"),
+            ("503", "refused-by-status"),
+        ]
+
+        @Test(arguments: modes)
+        func `phones follow jobs on a published server, whatever it does to a connection`(
+            mode: String, loss: String?
+        ) async throws {
+            let script = Package.root.appending(path: "Tests/Targets/sockets.py").path
+            let server = try await ServeProcess.start(Self.python, ["-B", script, mode])
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let text = """
+                scenario: 1
+                name: sockets
+                fleet:
+                  phones: {devices: 4, scans: 2, arrivals: 8/s, journey: bookshelf-scan, transport: websocket}
+                drain: 40s
+                trial: {probes: off, witness: off}
+                slo: {scans.lost: count == 0}
+                """
+            let scenario = try scratch.file("sockets.scenario", Data(text.utf8)).path
+            let output = scratch.folder.appending(path: "run").path
+            let outcome = try await Subprocess.run(
+                Binary.path,
+                ["run", scenario, "--target", server.base, "--output", output, "--quiet"], seconds: 120)
+            #expect(outcome.code == 0, "\(outcome)")
+            let log = try String(contentsOfFile: "\(output)/events.ndjson", encoding: .utf8)
+            func count(_ text: String) -> Int { log.split(separator: "\n").count { $0.contains(text) } }
+            #expect(count(#""what":"completed""#) == 8)
+            #expect(count(#""what":"job-followed""#) == 8)
+            if let loss { #expect(count(#""cause":"\#(loss)""#) >= 8) }
+        }
+    }
+}
