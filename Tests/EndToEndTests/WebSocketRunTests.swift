@@ -44,52 +44,13 @@ extension SideBySide {
             #expect(checks["wrong"]?.status == 401 && checks["none"]?.status == 401)
             #expect(checks["plain"]?.status == 426 && checks["plain"]?.upgrade == "websocket")
             #expect(checks["refresh"]?.status == 200 && checks["refresh"]?.token == true)
-            let flaws = try #require(
-                try JSONSerialization.jsonObject(
-                    with: try #require(lines.first { $0.starts(with: Data(#"{"check": "flaws""#.utf8)) }))
-                    as? [String: Any])
+            let line = try #require(lines.first { $0.starts(with: Data(#"{"check": "flaws""#.utf8)) })
+            let flaws = try #require(try JSONSerialization.jsonObject(with: line) as? [String: Any])
             let codes = [
                 "unmasked": 1_002, "reserved": 1_002, "continuation": 1_002, "not-utf8": 1_007,
                 "binary": 1_003, "bad-code": 1_002, "too-long": 1_009,
             ]
             for (name, code) in codes { #expect(flaws[name] as? Int == code, "\(name)") }
-        }
-
-        /// What the server does to the first eight jobs, and how a stream is lost by it.
-        private static let modes = [
-            ("plain", nil), ("1000", "end-without-terminal"), ("1001", "closed-1001"),
-            ("1002", "closed-1002"), ("1011", "closed-1011"), ("4000", "closed-otherwise"),
-            ("503", "refused-by-status"),
-        ]
-
-        @Test(arguments: modes)
-        func `phones follow jobs on a published server, whatever it does to a connection`(
-            mode: String, loss: String?
-        ) async throws {
-            let script = Package.root.appending(path: "Tests/Targets/sockets.py").path
-            let server = try await ServeProcess.start(Self.python, ["-B", script, mode])
-            let scratch = try Scratch()
-            defer { withExtendedLifetime(scratch) {} }
-            let text = """
-                scenario: 1
-                name: sockets
-                fleet:
-                  phones: {devices: 4, scans: 2, arrivals: 8/s, journey: bookshelf-scan, transport: websocket}
-                drain: 40s
-                trial: {probes: off, witness: off}
-                slo: {scans.lost: count == 0}
-                """
-            let scenario = try scratch.file("sockets.scenario", Data(text.utf8)).path
-            let output = scratch.folder.appending(path: "run").path
-            let outcome = try await Subprocess.run(
-                Binary.path,
-                ["run", scenario, "--target", server.base, "--output", output, "--quiet"], seconds: 120)
-            #expect(outcome.code == 0, "\(outcome)")
-            let log = try String(contentsOfFile: "\(output)/events.ndjson", encoding: .utf8)
-            func count(_ text: String) -> Int { log.split(separator: "\n").count { $0.contains(text) } }
-            #expect(count(#""what":"completed""#) == 8)
-            #expect(count(#""what":"job-followed""#) == 8)
-            if let loss { #expect(count(#""cause":"\#(loss)""#) >= 8) }
         }
     }
 }
