@@ -157,7 +157,9 @@ struct TemporaryFolder: ~Copyable {
         var full = DurableScan(
             scan: 9, photo: 3, capturedUnixMs: 1_700_000_000_123,
             scheduledUnixNs: 1_700_000_000_120_000_001, uploadDueUnixNs: -5,
-            job: DurableJob(jobId: "job-9", authToken: "secret", sseUrl: "/s", lastEventID: "1-progress"),
+            job: DurableJob(
+                jobId: "job-9", authToken: "secret", sseUrl: "/s", lastEventID: "1-progress",
+                transport: .websocket),
             booksApplied: [], cause: text, attempts: attempts,
             tokenExpiries: 2, retryableErrors: 1, completed: false, refusal: "NOT_A_SHELF")
         full.isVolatile = true
@@ -167,7 +169,7 @@ struct TemporaryFolder: ~Copyable {
         full.cancelDueUnixNs = 1_700_000_000_125_000_001
         full.isCanceled = true
         #expect(Mirror(reflecting: full).children.count == 19, "a new member is to be written too")
-        #expect(full.job.map { Mirror(reflecting: $0).children.count } == 4)
+        #expect(full.job.map { Mirror(reflecting: $0).children.count } == 5)
         #expect(Mirror(reflecting: attempts).children.count == 5)
         let book = Book(
             title: text, author: text, isbn: "978", confidence: 0.1, enrichmentStatus: .notFound,
