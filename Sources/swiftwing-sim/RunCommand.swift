@@ -62,7 +62,8 @@ enum RunCommand {
                     try OwnProcess.run(
                         ["run", arguments.positionals[0]] + Self.words(arguments, loaded)
                             + settings.flatMap { [Option.set.name, $0] } + ["--output", folder]
-                            + ["--force", "--quiet"].filter { arguments.has($0) })
+                            + arguments.words(["--threads"])
+                            + ["--force", "--quiet", "--trace", "--no-color"].filter { arguments.has($0) })
                 })
         })
 

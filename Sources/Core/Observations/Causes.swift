@@ -125,18 +125,8 @@ package enum LossCause: String, CaseIterable, Hashable, Sendable {
 
     /// The loss of a WebSocket by a close frame. With 1000, or without a code, it has just ended.
     package init(closedBy code: UInt16) {
-        self =
-            switch code {
-            case 1_000, 1_005: .endWithoutTerminal
-            case 1_001: .closedGoingAway
-            case 1_002: .closedProtocolError
-            case 1_008: .closedPolicyViolation
-            case 1_009: .closedMessageTooBig
-            case 1_011: .closedInternalError
-            case 1_012: .closedServiceRestart
-            case 1_013: .closedTryAgainLater
-            default: .closedOtherwise
-            }
+        let isPlain = code == 1_000 || code == 1_005
+        self = isPlain ? .endWithoutTerminal : LossCause(rawValue: "closed-\(code)") ?? .closedOtherwise
     }
 
     /// The time before the next connection, where the code asks for one (Docs/contract.md section 3.4).
@@ -152,16 +142,7 @@ package enum LossCause: String, CaseIterable, Hashable, Sendable {
     }
 
     /// Whether its server has closed a WebSocket with a code.
-    package var isClose: Bool {
-        switch self {
-        case .closedGoingAway, .closedProtocolError, .closedPolicyViolation, .closedMessageTooBig,
-            .closedInternalError, .closedServiceRestart, .closedTryAgainLater, .closedOtherwise:
-            true
-        case .connectFailed, .refusedByStatus, .reset, .endWithoutTerminal, .silence, .offline, .badAnswer,
-            .killed, .handover, .noAnswer, .foreignURL:
-            false
-        }
-    }
+    package var isClose: Bool { self.rawValue.hasPrefix("closed-") }
 }
 
 /// The form of the books in a terminal event.

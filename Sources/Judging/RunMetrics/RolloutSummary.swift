@@ -30,7 +30,7 @@ package struct RolloutSummary: Hashable, Sendable {
         package var complaints = FailureRate()
         /// The phones of the people who complained.
         package var people = 0
-        /// Of the times from the capture to the last book.
+        /// Percentiles of the time from the capture to the last book.
         package var p50: Interval?
         package var p95: Interval?
 

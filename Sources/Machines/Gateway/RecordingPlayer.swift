@@ -13,7 +13,7 @@ package struct RecordingPlayer: Sendable {
         /// The recorded text and its replacement.
         let renaming: (recorded: [UInt8], played: [UInt8])?
         let began: Instant
-        /// Of an answer that opens a WebSocket.
+        /// Set where the answer opens a WebSocket.
         let handshake: WebSocketRequest?
         var next = 0
         /// The server's end of a WebSocket.

@@ -6,8 +6,8 @@ package import RunJudge
 import SimBase
 package import Talaria
 
-/// The same scenario by two transports: what a migration has to know before it happens (S3, "Success Criteria";
-/// Docs/contract.md section 8).
+/// The same scenario run with two transports, and the limits that the migration plan sets for the new one (S3, "Success
+/// Criteria"; Docs/contract.md section 8).
 package struct TransportComparison: Sendable {
     /// A figure of both runs and what S3 asks of it.
     struct Row: Sendable {

@@ -13,18 +13,6 @@ extension ScenarioCheck {
             + self.switchesOfNobody(scenario) + self.longCooldown(scenario)
     }
 
-    /// Groups whose phones a rollout cannot move.
-    static func rollout(_ scenario: Scenario) -> [ScenarioFinding] {
-        guard scenario.rollout != nil else { return [] }
-        return scenario.groups.enumerated().compactMap { index, group in
-            guard !group.profile.journey.canBeFollowedByWebSocket else { return nil }
-            return ScenarioFinding(
-                .group(index, key: "journey"),
-                "a rollout moves all phones, and the jobs of the journey `\(group.profile.journey.rawValue)` have one transport only",
-                help: "use `bookshelf-scan`, `batch-enrichment` or `csv-import`")
-        }
-    }
-
     private static func strangeEvents(_ scenario: Scenario) -> [ScenarioFinding] {
         guard scenario.server.backend.v2.eventNames == .dotted else { return [] }
         let group = scenario.groups.first {

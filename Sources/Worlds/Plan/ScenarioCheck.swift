@@ -1,7 +1,6 @@
 import Backend
 import Faults
 import Phone
-import RunControl
 import SimBase
 import Talaria
 import Wire
@@ -51,7 +50,7 @@ package enum ScenarioCheck {
             + (purpose == .run
                 ? self.photos(scenario) + self.batches(scenario) + self.clients(scenario)
                     + self.misplacedTokens(scenario, whereOpen: true) + self.steps(scenario)
-                    + self.rollout(scenario)
+                    + self.transports(scenario)
                 : [])
             + self.faultFindings(scenario, for: purpose)
     }
@@ -521,23 +520,5 @@ extension Scenario {
             return "an event stream"
         }
         return ScenarioCheck.lack(id, self.groups)
-    }
-}
-
-extension FleetGroup {
-    /// Whether its phones follow jobs by WebSocket.
-    var hasSockets: Bool {
-        self.profile.journey.version == .v2 && self.profile.journey.hasJobs
-            && self.profile.stream.transport == .websocket
-    }
-}
-
-extension Scenario {
-    /// Whether a phone follows jobs by WebSocket.
-    package var hasSockets: Bool { self.hasSockets(in: self.groups) }
-
-    fileprivate func hasSockets(in groups: [FleetGroup]) -> Bool {
-        guard let rollout = self.rollout else { return groups.contains(where: \.hasSockets) }
-        return rollout.arms.both.contains(.websocket)
     }
 }

@@ -1,6 +1,7 @@
 import Faults
 import Phone
 import Plan
+import RunControl
 import SimBase
 import Talaria
 import Testing
@@ -34,6 +35,16 @@ struct ScenarioCheckTests {
         #expect(
             ScenarioCheck.findings(faulty)
                 == ScenarioCheck.findings(bare) + ScenarioCheck.faultFindings(faulty))
+    }
+
+    @Test func `two transports are compared where phones have both, and no rollout chooses`() {
+        var shelves = scenario(faults: [])
+        shelves.transports = [.websocket, .sse]
+        #expect(ScenarioCheck.findings(shelves).map(\.subject) == [.group(0, key: "journey")])
+        for index in shelves.groups.indices { shelves.groups[index].profile.journey = .bookshelfScan }
+        #expect(ScenarioCheck.findings(shelves).isEmpty)
+        shelves.rollout = RolloutPlan()
+        #expect(ScenarioCheck.findings(shelves).map(\.subject) == [.scenario])
     }
 
     @Test func `being offline for ever lets no scan through`() {

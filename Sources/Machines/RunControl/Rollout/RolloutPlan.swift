@@ -62,7 +62,7 @@ package struct RolloutPlan: Hashable, Sendable {
 /// A condition of the new arm, of a window of the run, that ends the rollout.
 package struct RolloutTrigger: Hashable, Sendable {
     package let measure: RolloutMeasure
-    /// Of a share; of complaints, of a number, which is how many times the baseline they may be.
+    /// The limit of a share. For complaints, a number: how many times the baseline is allowed.
     package let condition: SLOCondition
     package let window: Interval
 
