@@ -12,7 +12,7 @@ MANY, ODD, HTTP = "many books", "odd characters", "HTTP"
 
 @dataclass(frozen=True)
 class Switch:
-    """One bug: its name, the dialect that has it, when it shows, and what it does."""
+    """One bug: its name, the dialect that has it (`ws`: v2 by WebSocket), when it shows, and what it does."""
 
     name: str
     dialect: str
@@ -304,7 +304,68 @@ LATER: tuple[Switch, ...] = (
     Switch("v2-lookup-shared", "v2", LOAD, "A look-up of a book answers all others for a second."),
     Switch("v2-delete-empty", "v2", DELETE, "DELETE has no body."),
 )
-TABLE = {row.name: row for row in (*ROWS, *LATER)}
+# Jobs of v2 that are followed by WebSocket.
+SOCKETS: tuple[Switch, ...] = (
+    # The opening handshake.
+    Switch("ws-token-unchecked", "ws", ALWAYS, "Any token, or none, opens a WebSocket."),
+    Switch("ws-token-any-job", "ws", ALWAYS, "The token of any job opens the WebSocket of every job."),
+    Switch("ws-token-again", "ws", ALWAYS, "A used token opens another WebSocket without `reconnect=true`."),
+    Switch("ws-protocol-none", "ws", ALWAYS, "The 101 chooses no subprotocol."),
+    Switch("ws-protocol-wrong", "ws", ALWAYS, "The 101 has the subprotocol without the token, which was not offered."),
+    Switch("ws-accept-key", "ws", ALWAYS, "Sec-WebSocket-Accept of the 101 is not that of the key."),
+    Switch("ws-plain-200", "ws", ALWAYS, "A request without an upgrade gets 200 in place of 426."),
+    Switch("ws-url-other", "ws", ALWAYS, "`websocketUrl` of the 202 is that of the job before."),
+    Switch("ws-deleted-opens", "ws", DELETE, "The WebSocket of a removed job opens, and says that it is complete."),
+    # Ready.
+    Switch("ws-before-ready", "ws", ALWAYS, "Messages of the job come before the client is ready."),
+    Switch("ws-no-ready-ack", "ws", ALWAYS, "There is no `ready_ack`."),
+    Switch("ws-ready-unseen", "ws", ALWAYS, "`ready` is not seen, and messages come after five seconds."),
+    # Messages.
+    Switch("ws-lost", "ws", ALWAYS, "The third message of a job is lost."),
+    Switch("ws-slow", "ws", ALWAYS, "Each message takes 300 ms more, one after another."),
+    Switch("ws-swapped", "ws", ALWAYS, "Two progress messages in a row come in reverse order."),
+    Switch("ws-foreign", "ws", LOAD, "Every fifth message is the last one of another running job."),
+    Switch("ws-foreign-counts", "ws", LOAD, "Progress messages have the counts of another running job."),
+    Switch("ws-backwards", "ws", ALWAYS, "Progress falls to 0 when the books are looked up."),
+    Switch("ws-percent", "ws", ALWAYS, "Progress goes from 0 to 100."),
+    Switch("ws-not-json", "ws", ALWAYS, "Messages have single quotes, and None in place of null."),
+    Switch("ws-joined", "ws", ALWAYS, "Two messages are in one, with a line feed between them."),
+    Switch("ws-type-unknown", "ws", ALWAYS, "Progress messages have the type `progress`."),
+    Switch("ws-no-job-id", "ws", ALWAYS, "Messages have no `jobId`."),
+    Switch("ws-flat", "ws", ALWAYS, "What belongs into `payload` is beside it, and there is no `payload`."),
+    Switch("ws-version", "ws", ALWAYS, "`version` is 4."),
+    Switch("ws-seconds", "ws", ALWAYS, "Timestamps are in seconds."),
+    Switch("ws-time-local", "ws", ALWAYS, "Timestamps are local times, seven hours off."),
+    Switch("ws-pipeline", "ws", ALWAYS, "`pipeline` is `ai_scan` for every job."),
+    Switch("ws-binary", "ws", ALWAYS, "Messages are binary."),
+    # The end.
+    Switch("ws-no-terminal", "ws", ALWAYS, "The WebSocket is closed with 1000 without `job_complete`."),
+    Switch("ws-complete-twice", "ws", ALWAYS, "A second `job_complete` has another duration."),
+    Switch("ws-error-after", "ws", ALWAYS, "`error` follows `job_complete`."),
+    Switch("ws-progress-after", "ws", ALWAYS, "`job_progress` follows `job_complete`."),
+    Switch("ws-complete-renamed", "ws", ALWAYS, "The last message has the type `job_completed`."),
+    Switch("ws-complete-early", "ws", ALWAYS, "`job_complete` comes when half of the work is done."),
+    Switch("ws-summary-counts", "ws", ALWAYS, "The summary counts one book more than there is."),
+    Switch("ws-resource-other", "ws", ALWAYS, "`resourceId` names the job before."),
+    Switch("ws-expiry-past", "ws", ALWAYS, "`expiresAt` was an hour ago."),
+    Switch("ws-results-short", "ws", ALWAYS, "Results of a job that was followed by WebSocket lack the last book."),
+    Switch("ws-close-1011", "ws", ALWAYS, "The close after `job_complete` has the code 1011."),
+    Switch("ws-abort", "ws", ALWAYS, "The connection is reset after `job_complete`."),
+    Switch("ws-never-closed", "ws", ALWAYS, "The WebSocket is not closed after `job_complete`."),
+    # Signs of life.
+    Switch("ws-no-ping", "ws", ALWAYS, "A quiet WebSocket has no `ping` messages."),
+    Switch("ws-no-pong", "ws", ALWAYS, "Ping frames are not answered."),
+    Switch("ws-idle-cut", "ws", ALWAYS, "A proxy ends a WebSocket after 0.3 s of silence, without a close frame."),
+    Switch("ws-four", "ws", LOAD, "A fifth WebSocket that is open at the same time gets pings only."),
+    # Clients that come back.
+    Switch("ws-return-401", "ws", RESUME, "`reconnect=true` within 60 s gets 401."),
+    Switch("ws-return-silent", "ws", RESUME, "A client that comes back gets no `reconnected`."),
+    Switch("ws-return-forgets", "ws", RESUME, "`reconnected` says that nothing was done."),
+    Switch("ws-return-anew", "ws", RESUME, "A client that comes back gets all messages from `job_started` on."),
+    Switch("ws-return-deaf", "ws", RESUME, "A client that comes back gets `reconnected`, and then pings only."),
+    Switch("ws-return-snake", "ws", RESUME, "`reconnected` has names in snake case."),
+)
+TABLE = {row.name: row for row in (*ROWS, *LATER, *SOCKETS)}
 
 
 class Switches:

@@ -38,6 +38,7 @@ class Config:
     buffer: float = 60.0
     completed_max: int = 131_072
     poll: float = 2.0
+    payload: str = "contract"
     bugs: tuple[str, ...] = ()
 
 
@@ -75,6 +76,9 @@ class Job:
     asked: float = 0.0
     result_reads: int = 0
     streams: int = 0
+    opened: int = 0
+    sockets: int = 0
+    lost: float = 0.0
     photo: str = ""
     number: int = 0
     task: asyncio.Task[None] | None = None
@@ -102,6 +106,7 @@ class Backend:
         self.bug = Switches(config.bugs)
         self.jobs: dict[str, Job] = {}
         self.gone: dict[str, float] = {}
+        self.ghosts: dict[str, Job] = {}
         self.limiter = Limiter(self.bug, config.quota, config.window)
         self.v2_limiter = Limiter(self.bug, config.quota, config.window)
         self.made = 0
@@ -308,6 +313,8 @@ class Backend:
         """Keep of a job only that it was there."""
         if self.jobs.get(job.id) is job:
             del self.jobs[job.id]
+        if self.bug("ws-deleted-opens"):
+            self.ghosts[job.id] = job
         self.gone[job.id] = time.time()
 
     def expire(self) -> None:

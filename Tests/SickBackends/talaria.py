@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import socket
 import uuid
 
@@ -15,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import problems
+import sockets
 import v2
 import v3
 import wire
@@ -32,7 +34,7 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
         bug = self.backend.bug
@@ -43,12 +45,12 @@ class Front:
             await asyncio.sleep(0.01 * self.backend.made)
 
         async def marked(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 message["headers"].append((b"x-request-id", request_id.encode()))
             await send(message)
 
         path = scope["path"]
-        if bug("http-redirect") and scope["method"] == "POST":
+        if bug("http-redirect") and scope.get("method") == "POST":
             if not path.endswith("/"):
                 await RedirectResponse(path + "/", 302)(scope, receive, marked)
                 return
@@ -79,7 +81,7 @@ async def failed(request: Request, error: Exception) -> Response:
 
 def application(backend: Backend) -> ASGIApp:
     """Return the application of a backend."""
-    app = Starlette(routes=v3.ROUTES + v2.routes(),
+    app = Starlette(routes=[*v3.ROUTES, *v2.routes(), *sockets.routes()],
                     exception_handlers={Refused: refuse, HTTPException: unknown, Exception: failed})
     app.router.redirect_slashes = False
     app.state.backend = backend
@@ -89,7 +91,8 @@ def application(backend: Backend) -> ASGIApp:
 def server(backend: Backend) -> uvicorn.Server:
     """Return the server of a backend; it runs with a socket that is bound already."""
     return uvicorn.Server(uvicorn.Config(
-        application(backend), http=wire.protocol(backend.bug), ws="none", lifespan="off", access_log=False,
+        application(backend), http=wire.protocol(backend.bug), ws="websockets-sansio", lifespan="off",
+        ws_max_size=sockets.INCOMING_MAX, ws_ping_interval=None, ws_per_message_deflate=False, access_log=False,
         log_level="error", timeout_keep_alive=75, timeout_graceful_shutdown=1, backlog=2048))
 
 
@@ -130,6 +133,8 @@ def arguments() -> argparse.Namespace:
     add("--photo-max", type=int, default=base.photo_max, help="bytes of a photo (default: 10000000)")
     add("--completed-max", type=int, default=base.completed_max,
         help="bytes of `completed` with books (default: 131072)")
+    add("--payload", choices=("contract", "stream"), default=base.payload,
+        help="messages of WebSockets have the payloads of the contract, or those of the event stream")
     add("--bug", action="append", default=[], metavar="NAME", help="turn a switch on; may be repeated")
     add("--list", action="store_true", help="list the switches")
     return parser.parse_args()
@@ -150,7 +155,10 @@ def main() -> None:
         few=(int(options.books[0]), int(options.books[1])), big=options.big, buffer=options.buffer,
         token_lifetime=options.token_lifetime, results_lifetime=options.results_lifetime,
         photos_max=options.photos_max, photo_max=options.photo_max, completed_max=options.completed_max,
-        bugs=tuple(options.bug))
+        payload=options.payload, bugs=tuple(options.bug))
+
+    # The server takes a refused handshake for an error of the application.
+    logging.getLogger("uvicorn.error").addFilter(lambda record: "completing handshake" not in record.getMessage())
 
     async def run() -> None:
         bound = listener(options.port)

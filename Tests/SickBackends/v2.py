@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 import answers
 import books
+import sockets
 import stream
 import words
 from access import admit, form_of, job_of, photos_of
@@ -46,7 +47,8 @@ def accepted(backend: Backend, request: Request, job: Job, limits: dict[str, str
     bug = backend.bug
     base = f"/api/v2/{FOLDERS[job.kind]}/{job.id}"
     data: dict[str, Any] = {"jobId": job.id, "authToken": job.token, "token": job.token,
-                            "sseUrl": f"{base}/stream", "statusUrl": base, "status": "initialized", **more}
+                            "sseUrl": f"{base}/stream", "statusUrl": base, "status": "initialized",
+                            "websocketUrl": sockets.address(backend, request, job), **more}
     if bug("v2-token-gone"):
         del data["authToken"], data["token"]
     if bug("v2-wrong-folder"):
@@ -251,6 +253,8 @@ async def results(request: Request) -> Response:
         data["books"] = [next(left) if book else None for book in job.extra["asked"]]
     if bug("results-empty-first") and job.result_reads == 0:
         data["books"] = []
+    if bug("ws-results-short") and job.opened:
+        data["books"] = data["books"][:-1]
     if bug("results-null"):
         data["books"] = None
     job.result_reads += 1

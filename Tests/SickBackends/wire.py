@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
+import struct
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -11,6 +13,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from bugs import Switches
 
 LENGTH = re.compile(rb"(?i)(content-length: )(\d+)")
+ACCEPT = re.compile(rb"(?i)(sec-websocket-accept: )(\S+)")
+CLOSE, PONG = 0x88, 0x8A
 
 
 class Wire:
@@ -20,6 +24,7 @@ class Wire:
         self.transport = transport
         self.bug = bug
         self.stream = False
+        self.frames = False
         self.left: int | None = None
         self.kept: bytes | None = None
 
@@ -31,6 +36,8 @@ class Wire:
         bug = self.bug
         if data.startswith(b"HTTP/1.1 "):
             data = self.head(data)
+        elif self.frames:
+            data = self.frame(data)
         elif self.left is not None:
             self.left -= len(data)
         elif bug("http-chunk-characters") and self.stream:
@@ -44,10 +51,29 @@ class Wire:
         if bug("http-close-early") and self.left == 0:
             self.transport.close()
 
+    def frame(self, data: bytes) -> bytes:
+        """Change a frame of a WebSocket; each comes in a piece of its own."""
+        bug = self.bug
+        if data[:1] == bytes([PONG]) and bug("ws-no-pong"):
+            return b""
+        if data[:1] == bytes([CLOSE]) and bug("ws-idle-cut"):
+            self.transport.close()
+            return b""
+        if data[:1] == bytes([CLOSE]) and bug("ws-abort"):
+            # The connection is reset, as if the process had been killed.
+            linger = struct.pack("ii", 1, 0)
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            self.transport.abort()
+            return b""
+        return data
+
     def head(self, data: bytes) -> bytes:
         """Change the head of an answer."""
         bug = self.bug
         status = int(data[9:12])
+        self.frames = status == 101
+        if self.frames and bug("ws-accept-key"):
+            data = ACCEPT.sub(lambda found: found[1] + b"AAAAAAAAAAAAAAAAAAAAAAAAAAA=", data)
         lower = data.lower()
         self.stream = b"text/event-stream" in lower
         length = LENGTH.search(data)
