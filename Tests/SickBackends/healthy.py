@@ -19,6 +19,7 @@ from typing import Any
 import books
 from bugs import TABLE
 from checks_v2 import KNOWN, ROWS, UNKNOWN, batch, imported
+from healthy_sockets import bounds, refused_sockets, returns, socket
 from phone import Answer, Phone, multipart
 from trial import BIG, OTHER, SMALL, TINY, backend, titles
 
@@ -273,7 +274,7 @@ async def pings(unused: Phone) -> None:
 
 PARTS: tuple[Part, ...] = (
     upload, refused_uploads, events, resumed, refused_streams, results, removed, canceled, states, repeated,
-    shelf, lists, limits, lifetimes, pings)
+    shelf, lists, limits, lifetimes, pings, socket, refused_sockets, returns, bounds)
 
 
 def command_line() -> None:

@@ -16,6 +16,7 @@ import checks_http  # noqa: F401
 import checks_later  # noqa: F401
 import checks_load  # noqa: F401
 import checks_results  # noqa: F401
+import checks_sockets  # noqa: F401
 import checks_streams  # noqa: F401
 import checks_v2  # noqa: F401
 import healthy
