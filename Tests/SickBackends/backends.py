@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Runs `backend-trial` against each sick backend, and shows which check found its bug.
 
-usage: backends.py --binary FILE [--scenario NAME] [--set PATH=VALUE]... [--jobs N] [--json FILE] [--late | SWITCH ...]
+usage: backends.py --binary FILE [--scenario NAME] [--set PATH=VALUE]... [--jobs N] [--json FILE] [--late | WORD ...]
 
-A bug is named by a row of what the target did wrong: an invariant that it broke, an answer that deviates from the contract, an error
-that it is to blame for. A metric alone shows where something is wrong, but not what it is. Without switches all are tried, or with `--late` those that were written after the checks of the program, and the
-healthy backend first, which must pass. Exit code 1: the healthy backend did not pass, or a bug that `misses.txt` does not list was
-not named.
+A WORD is a switch, or a dialect (`v3`, `v2`, `both`, `ws`) for all its switches. A bug is named by a row of what the target
+did wrong: an invariant that it broke, an answer that deviates from the contract, an error that it is to blame for. A metric
+alone shows where something is wrong, but not what it is. Without switches all are tried, or with `--late` those that were
+written after the checks of the program. A healthy backend is tried first, and must pass: `healthy`, and for switches of
+`ws` `healthy-ws`, whose jobs are followed by WebSocket. Exit code 1: a healthy backend did not pass, or a bug that
+`misses.txt` does not list was not named.
 """
 
 from __future__ import annotations
@@ -25,11 +27,13 @@ import time
 import bugs
 
 HERE = pathlib.Path(__file__).parent
-HEALTHY = "healthy"
+HEALTHY, HEALTHY_SOCKETS = "healthy", "healthy-ws"
+SCENARIOS = {"v2": "backend-trial-v2", "ws": str(HERE / "sockets.scenario")}
+WORDS = {row.dialect for row in bugs.TABLE.values()}
 # Objectives that say what is wrong. Others, such as that scans wait, only say that something is.
 OBJECTIVES = {
     "sse.event.latency", "job.time", "results.time", "cleanup.time", "http.5xx",
-    "results.failed", "sse.connect.failed", "upload.failed",
+    "results.failed", "sse.connect.failed", "upload.failed", "sse.first_event.time",
 }
 
 
@@ -37,7 +41,7 @@ class Backend:
     """A running backend of the gallery."""
 
     def __init__(self, bug: str, options: list[str], log: pathlib.Path) -> None:
-        switch = [] if bug == HEALTHY else ["--bug", bug]
+        switch = [] if bug.startswith(HEALTHY) else ["--bug", bug]
         command = [sys.executable, "-B", str(HERE / "talaria.py"), "--port", "0", *options, *switch]
         self.process = subprocess.Popen(command, stdout=log.open("wb"), stderr=subprocess.STDOUT)
         for _ in range(300):
@@ -54,6 +58,28 @@ class Backend:
         self.process.wait()
 
 
+def dialect(bug: str) -> str:
+    """Return what a bug, or a healthy backend, is tried with."""
+    if bug in bugs.TABLE:
+        return bugs.TABLE[bug].dialect
+    return "ws" if bug == HEALTHY_SOCKETS else "v3"
+
+
+def chosen(options: argparse.Namespace) -> list[str]:
+    """Return the bugs to try, and the healthy backends before them."""
+    words = WORDS & set(options.switches)
+    if options.switches and not words:
+        return list(options.switches)
+    if options.late:
+        names = [row.name for row in bugs.LATER]
+    elif words:
+        names = [row.name for row in bugs.TABLE.values() if row.dialect in words or row.name in options.switches]
+    else:
+        names = list(bugs.TABLE)
+    tried = {dialect(name) for name in names}
+    return [HEALTHY] * bool(tried - {"ws"}) + [HEALTHY_SOCKETS] * ("ws" in tried) + names
+
+
 def run(bug: str, options: argparse.Namespace) -> dict:
     """Run the scenario against one backend. Returns the exit code, and what the report says of the target."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="sick-"))
@@ -61,7 +87,7 @@ def run(bug: str, options: argparse.Namespace) -> dict:
         backend = Backend(bug, options.backend, folder / "backend.log")
         scenario = options.scenario
         if scenario == "auto":
-            scenario = "backend-trial-v2" if bug in bugs.TABLE and bugs.TABLE[bug].dialect == "v2" else "backend-trial"
+            scenario = SCENARIOS.get(dialect(bug), "backend-trial")
         settings = [word for value in options.set for word in ("--set", value)]
         command = [options.binary, "run", scenario, "--target", backend.address, *settings]
         begun = time.monotonic()
@@ -104,8 +130,8 @@ def describe(row: dict) -> str:
 
 def verdict(rows: list[dict]) -> int:
     """Print what was named, and return the exit code."""
-    sick = [row for row in rows if row["bug"] != HEALTHY]
-    healthy = [row for row in rows if row["bug"] == HEALTHY]
+    sick = [row for row in rows if not row["bug"].startswith(HEALTHY)]
+    healthy = [row for row in rows if row["bug"].startswith(HEALTHY)]
     named = [row for row in sick if row["named"] and row["code"] != 0]
     measured = [row for row in sick if row not in named and set(row["objectives"]) & OBJECTIVES]
     others = [row for row in sick if row not in named and row not in measured]
@@ -116,7 +142,7 @@ def verdict(rows: list[dict]) -> int:
     wrong = [row["bug"] for row in healthy if row["code"] != 0 or row["named"]]
     missed = [row["bug"] for row in others if row["bug"] not in listed]
     if wrong:
-        print("the healthy backend did not pass")
+        print("did not pass: " + ", ".join(wrong))
     if missed:
         print("not named, and not in misses.txt: " + ", ".join(missed))
     return 1 if wrong or missed else 0
@@ -133,16 +159,15 @@ def main() -> int:
     parser.add_argument("--json", help="a file for the rows")
     parser.add_argument("--keep", help="a folder for the reports")
     parser.add_argument("--late", action="store_true", help="the bugs that were written after the checks of the program")
-    parser.add_argument("switches", nargs="*", help="the bugs to try (default: all)")
+    parser.add_argument("switches", nargs="*", help="the bugs to try, or dialects (default: all)")
     options = parser.parse_args()
-    unknown = set(options.switches) - bugs.TABLE.keys() - {HEALTHY}
+    unknown = set(options.switches) - bugs.TABLE.keys() - {HEALTHY, HEALTHY_SOCKETS} - WORDS
     if unknown:
         parser.error("no such switch: " + ", ".join(sorted(unknown)))
     if options.late and options.switches:
         parser.error("--late chooses the switches")
-    names = [row.name for row in bugs.LATER] if options.late else list(bugs.TABLE)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        futures = [pool.submit(run, bug, options) for bug in options.switches or [HEALTHY, *names]]
+        futures = [pool.submit(run, bug, options) for bug in chosen(options)]
         rows = []
         for future in concurrent.futures.as_completed(futures):
             rows.append(future.result())
