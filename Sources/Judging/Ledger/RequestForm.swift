@@ -61,6 +61,16 @@ struct RequestFormCheck: Sendable {
         let request: RequestKey
         let job: String?
         let lastEventID: String?
+        /// The job was followed before.
+        let isReturn: Bool
+    }
+
+    private struct KnownJob {
+        let scan: ScanNumber
+        /// The digest of its id.
+        let job: UInt64
+        /// The phone has requested its stream.
+        var isFollowed = false
     }
 
     private static let jobsMax = 64
@@ -71,8 +81,8 @@ struct RequestFormCheck: Sendable {
     /// Its identity, since the app was installed.
     private var identity: String?
     private var words: [Word] = []
-    /// Digests of the ids of jobs that the backend has accepted.
-    private var jobs: [(scan: ScanNumber, job: UInt64)] = []
+    /// Jobs that the backend has accepted.
+    private var jobs: [KnownJob] = []
     /// The highest scan number up to which scans may be forgotten.
     private var forgotten = ScanNumber.none
 
@@ -85,14 +95,24 @@ struct RequestFormCheck: Sendable {
 
     mutating func sent(_ request: RequestKey, job: String?, lastEventID: String?, at: Instant) {
         self.words.removeAll { $0.at < at }
-        self.words.append(Word(at: at, request: request, job: job, lastEventID: lastEventID))
+        let isReturn = request.operation == .stream && job.map { self.follows($0) } ?? false
+        self.words.append(
+            Word(at: at, request: request, job: job, lastEventID: lastEventID, isReturn: isReturn))
+    }
+
+    /// Notes that a job is followed. Returns whether it was before, as far as that is known.
+    private mutating func follows(_ job: String) -> Bool {
+        let digest = Digest.inWords(of: job)
+        guard let index = self.jobs.lastIndex(where: { $0.job == digest }) else { return false }
+        defer { self.jobs[index].isFollowed = true }
+        return self.jobs[index].isFollowed
     }
 
     mutating func accepted(_ job: String, scan: ScanNumber) {
         if self.jobs.count == Self.jobsMax {
             self.forgotten = max(self.forgotten, self.jobs.removeFirst().scan)
         }
-        self.jobs.append((scan, Digest.inWords(of: job)))
+        self.jobs.append(KnownJob(scan: scan, job: Digest.inWords(of: job)))
     }
 
     mutating func reinstalled() { self.identity = nil }
@@ -168,12 +188,13 @@ struct RequestFormCheck: Sendable {
         }
     }
 
-    /// Docs/contract.md section 3.4. The first connection of a job is no reconnect.
+    /// Docs/contract.md section 3.4. The first connection of a job is no reconnect, unless the phone was killed before it.
     private static func socketAddress(_ form: RequestForm, _ word: Word?) -> [String] {
         var wrong = form.method == "GET" ? [] : ["\(form.method.bounded) instead of GET"]
-        guard let job = word?.job else { return wrong }
-        let target = ProgressSocket.target(job) + (form.attempt > 1 ? "&reconnect=true" : "")
-        if form.target != target {
+        guard let word, let job = word.job else { return wrong }
+        let first = ProgressSocket.target(job)
+        let isRight = form.target == first + "&reconnect=true" ? form.attempt > 1 : form.target == first
+        if !isRight || word.isReturn && form.target == first {
             wrong.append("a target that is not in the contract, or another job than the phone reported")
         }
         return wrong

@@ -21,8 +21,8 @@ extension App {
     }
 
     /// A job that was followed before is joined again.
-    func socketTarget(_ target: String, attempt: UInt32) -> String {
-        guard attempt > 1 else { return target }
+    func socketTarget(_ target: String, of job: DurableJob, attempt: UInt32) -> String {
+        guard attempt > job.earlierStreams + 1 else { return target }
         return target + (target.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + "reconnect=true"
     }
 

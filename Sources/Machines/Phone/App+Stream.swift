@@ -73,7 +73,7 @@ extension App {
                 self.profile.stream.resumes && !job.lastEventID.isEmpty ? job.lastEventID : nil
         case .websocket:
             let handshake = self.handshake(of: job, scan: number, attempt: attempt)
-            plan.target = self.socketTarget(plan.target, attempt: attempt)
+            plan.target = self.socketTarget(plan.target, of: job, attempt: attempt)
             plan.headers = handshake.fields.fields
             plan.handshake = handshake
         }

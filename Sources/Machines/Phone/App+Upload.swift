@@ -131,6 +131,8 @@ extension App {
                 service: now - exchange.sentAt),
             of: exchange.scan, at: now, into: &effects)
         self.active[index].scan.uploadBackoff.succeeded()
+        var job = job
+        job.earlierStreams = self.active[index].scan.record.attempts.stream
         self.active[index].scan.record.job = job
         self.drawCancel(index, at: now)
         // The number of the first stream request is reserved in the same write.

@@ -77,6 +77,8 @@ package struct DurableJob: Hashable, Sendable {
     package var sseUrl: String
     package var lastEventID: String
     package var transport: StreamTransport
+    /// Requests for streams that the scan made for earlier jobs.
+    package var earlierStreams: UInt32 = 0
 
     package init(
         jobId: String, authToken: String?, sseUrl: String, lastEventID: String,

@@ -48,7 +48,10 @@ extension JSONWriter {
                     writer.member("authToken", job.authToken)
                     writer.member("sseUrl", job.sseUrl)
                     writer.member("lastEventID", job.lastEventID)
-                    if job.transport != .sse { writer.member("transport", job.transport.rawValue) }
+                    if job.transport != .sse {
+                        writer.member("transport", job.transport.rawValue)
+                        writer.member("earlierStreams", job.earlierStreams)
+                    }
                 }
             }
             writer.member("cause", record.cause)
@@ -197,7 +200,7 @@ extension DurableScan {
             scheduledUnixNs: try record.optional("scheduledUnixNs") { $0.integer(Int64.self) },
             uploadDueUnixNs: try record.optional("uploadDueUnixNs") { $0.integer(Int64.self) },
             job: try record.optional("job") { job throws(JSONMismatch) -> DurableJob in
-                DurableJob(
+                var known = DurableJob(
                     jobId: try job.required("jobId") { $0.text },
                     authToken: try job.optional("authToken") { $0.text },
                     sseUrl: try job.required("sseUrl") { $0.text },
@@ -206,6 +209,8 @@ extension DurableScan {
                         $0.text.flatMap { StreamTransport(rawValue: $0) }
                     }
                         ?? .sse)
+                known.earlierStreams = try job.optional("earlierStreams") { $0.integer(UInt32.self) } ?? 0
+                return known
             },
             booksApplied: [],  // They are in the library (`StateFolder.restoreLibrary`).
             cause: try record.required("cause") { $0.text },
