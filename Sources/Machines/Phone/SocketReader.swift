@@ -57,11 +57,11 @@ struct SocketReader: Sendable {
         case .readyAck, .pong, .batchCanceling, .ready, .cancel, .cancelBatch: break
         case .jobStarted, .jobProgress, .jobComplete, .error, .reconnected, .batchInit, .batchProgress,
             .batchComplete, nil:
-            let id = message.kind.flatMap { kind in message.timestamp.map { kind.eventID($0) } }
+            let id = message.eventID
             items.append(
                 .event(
                     SSEEvent(
-                        type: message.kind?.eventName ?? message.type, bytes: message.payload, id: id ?? "",
+                        type: message.kind?.eventName ?? message.type, bytes: message.eventData, id: id ?? "",
                         hasOwnID: id != nil)))
         }
     }

@@ -54,6 +54,38 @@ package struct SocketMessage: Hashable, Sendable {
     /// Nil for a type that the contract does not have.
     package var kind: Kind? { Kind(rawValue: self.type) }
 
+    /// The payload as the data of an event has it: with what a payload may leave to the envelope or to its type, and without what
+    /// only a message has.
+    package var eventData: [UInt8] {
+        guard var object = JSONObjectText(self.payload) else { return self.payload }
+        for name in self.kind?.ownMembers ?? [] { object.remove(name) }
+        let known = object.bytes
+        let implied = self.implied.filter { !object.contains($0.name) }
+        guard !implied.isEmpty, let brace = known.firstIndex(of: UInt8(ascii: "{")) else { return known }
+        let members = JSON.object { writer in for member in implied { member.write(&writer) } }
+        let rest = known[(brace + 1)...].drop { $0 <= UInt8(ascii: " ") }
+        return members.dropLast() + (rest.first == UInt8(ascii: "}") ? [] : [UInt8(ascii: ",")]) + rest
+    }
+
+    private typealias Implied = (name: String, write: (inout JSONWriter) -> Void)
+
+    /// The members of an event that a message implies. One that a job has begun has the state of a new job.
+    private var implied: [Implied] {
+        var members: [Implied] = []
+        if let jobId { members.append(("jobId", { $0.member("jobId", jobId) })) }
+        guard self.kind == .jobStarted || self.kind == .batchInit else { return members }
+        return members + [
+            ("status", { $0.member("status", "processing") }), ("progress", { $0.member("progress", 0) }),
+            ("processedCount", { $0.member("processedCount", 0) }),
+        ]
+    }
+
+    /// The id of the event that an event stream would have for it; nil for a message that is no event, or has no time.
+    package var eventID: String? {
+        guard let kind, kind.eventName != nil, let timestamp else { return nil }
+        return kind.eventID(timestamp)
+    }
+
     /// The version of the envelope.
     private static let version: StaticString = "1.0.0"
 
@@ -82,6 +114,18 @@ extension SocketMessage.Kind {
         case .error: self = .error
         case .progress where isFirst: self = .jobStarted
         case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result: self = .jobProgress
+        }
+    }
+
+    /// Members that no event has (Docs/contract.md section 3.4).
+    fileprivate var ownMembers: [String] {
+        switch self {
+        case .jobStarted: ["estimatedDuration"]
+        case .jobProgress: ["currentItem", "keepAlive"]
+        case .reconnected: ["lastUpdate", "message"]
+        case .jobComplete, .error, .batchInit, .batchProgress, .batchComplete, .batchCanceling, .ready,
+            .readyAck, .ping, .pong, .cancel, .cancelBatch:
+            []
         }
     }
 
