@@ -193,3 +193,8 @@ extension PhoneObservation {
         }
     }
 }
+
+extension PhoneObservation {
+    /// Whether an answer with this status is an error: no success, no redirect, and not the 101 that opens a WebSocket.
+    package static func isError(status: Int) -> Bool { status != 101 && !(200..<400).contains(status) }
+}

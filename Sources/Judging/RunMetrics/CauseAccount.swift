@@ -28,7 +28,7 @@ package struct CauseAccount: Sendable {
             .resultsGivenUp, .found:
             true
         case .badAnswer(_, _, let problem): problem != .notSuccess
-        case .replied(_, _, let status, _): !(200..<400).contains(status)
+        case .replied(_, _, let status, _): PhoneObservation.isError(status: status)
         default: false
         }
     }

@@ -48,7 +48,7 @@ package struct RunError: Hashable, Sendable {
         case .requestFailed(let operation, _, let failure, _):
             self.init(family: .transport, name: "\(operation.name): \(failure.rawValue)")
         case .replied(let operation, _, let status, _):
-            guard !(200..<400).contains(status) else { return nil }
+            guard PhoneObservation.isError(status: status) else { return nil }
             let family: ErrorFamily =
                 switch status {
                 case 429: .rateLimited

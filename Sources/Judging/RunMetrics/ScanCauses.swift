@@ -132,7 +132,7 @@ struct ScanCauses: Sendable {
             if let job { self.concern(index, job, rules) }
             if let trouble = phone.trouble, trouble.isPresent { self.hit(index, trouble.cause) }
         case .replied(let operation, let attempt, let status, _):
-            guard !(200..<400).contains(status) else { return nil }
+            guard PhoneObservation.isError(status: status) else { return nil }
             let index = self.index(of: operation, attempt)
             return self.failed(index, self.causeOfAnswer(index, status: status, at: at, rules))
         case .requestFailed(let operation, let attempt, let failure, _):

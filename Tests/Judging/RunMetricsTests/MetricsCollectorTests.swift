@@ -560,6 +560,13 @@ import Testing
         #expect(named == Array(repeating: "stream: undecodable event", count: 2), "as in the table")
     }
 
+    @Test func `the answer that opens a WebSocket is no error`() {
+        func name(_ status: Int) -> String? {
+            RunError(.replied(.stream, attempt: 1, status: status, took: .zero))?.name
+        }
+        #expect(name(101) == nil && name(200) == nil && name(503) == "stream: HTTP 503")
+    }
+
     @Test func `a suspended phone has lost nothing`() {
         let measured = self.measured {
             $0.streaming()

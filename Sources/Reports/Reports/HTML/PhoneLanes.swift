@@ -218,7 +218,7 @@ struct PhoneLanes {
         // A stream that is refused because its job is over is not lost: it has no other end.
         if operation == .stream, !(200..<300).contains(status) { self.end(\.streams, .scan(scan), at) }
         if operation == .upload, (500..<600).contains(status) { self.backOff(scan, at, isUpload: true) }
-        if !(200..<400).contains(status) {
+        if PhoneObservation.isError(status: status) {
             self.scans.marks.append(
                 Mark(at: at, tone: .warn, text: "\(operation.name): HTTP \(status)"))
         }
