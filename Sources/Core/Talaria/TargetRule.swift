@@ -16,6 +16,7 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
     case jobKept = "job-kept"
     case times
     case text
+    case socket
 
     /// The index, from 0, in the order of `allCases`.
     package var ordinal: Int {
@@ -36,6 +37,7 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
         case .jobKept: 13
         case .times: 14
         case .text: 15
+        case .socket: 16
         }
     }
 
@@ -73,6 +75,8 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
             "timestamps of the target are dates with a zone (RFC 3339); they and the times of event ids agree with the clock of this machine within ten minutes"
         case .text:
             "titles and authors are Unicode text, without signs of a wrong encoding, and no ISBN or cover is a word such as “null”"
+        case .socket:
+            "messages of a WebSocket are objects with the contract's envelope and types; `ready_ack` is the first, and `reconnected` the next for a client that came back, with no less than it had"
         }
     }
 }

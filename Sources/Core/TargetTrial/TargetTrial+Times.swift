@@ -33,7 +33,7 @@ extension TargetTrial {
 
     /// How a time of an answer or an event differs from the clock of this machine, in words; nil if it may be right. What comes
     /// again is as old as its job.
-    private func difference(of time: Int64, _ request: TrialRequest, at now: Instant) -> String? {
+    func difference(of time: Int64, _ request: TrialRequest, at now: Instant) -> String? {
         let clock = self.rules.wallClockAtZero + now.milliseconds
         if time - clock > Self.clockDifferenceMax {
             return "\((time - clock) / 1_000) s ahead of the clock of this machine"

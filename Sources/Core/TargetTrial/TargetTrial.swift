@@ -57,9 +57,9 @@ package struct TargetTrial: Sendable {
         if head.status == 401 { self.judgeRefusal(exchange, id, at: now) }
         self.judgeAbsence(exchange, head, id, at: now)
         if exchange.request.probe == .unknownID { return self.judgeUnknownID(exchange, head, id, at: now) }
-        guard exchange.request.operation == .stream, (200...299).contains(head.status),
-            let job = exchange.request.job
-        else { return }
+        guard exchange.request.operation == .stream, let job = exchange.request.job else { return }
+        if head.status == 101 { return self.openSocket(id, at: now) }
+        guard (200...299).contains(head.status) else { return }
         guard head.status == 200, head.mediaType == "text/event-stream" else {
             return self.breaks(
                 .terminal, exchange.request, id, at: now,
@@ -84,6 +84,9 @@ package struct TargetTrial: Sendable {
             return false
         }
         guard isStream == true else { return }
+        guard self.exchanges[id]?.stream?.socket == nil else {
+            return self.socketReceived(id, bytes, at: now)
+        }
         var blocks: [SSEBlock] = []
         self.exchanges.update(id) { $0.stream?.reader.receive(bytes, into: &blocks) }
         for block in blocks {
@@ -96,7 +99,8 @@ package struct TargetTrial: Sendable {
         guard let exchange = self.exchanges[id] else { return }
         defer { self.exchanges[id] = nil }
         self.probes.ended(id)
-        if isWhole { self.judgeEnd(exchange, id, at: now) }
+        // The end of a WebSocket is its close frame.
+        if isWhole, exchange.stream?.socket == nil { self.judgeEnd(exchange, id, at: now) }
         guard isWhole, exchange.stream == nil, let head = exchange.head else { return }
         self.answered(exchange, head, id, at: now)
     }

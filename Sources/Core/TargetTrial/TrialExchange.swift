@@ -14,6 +14,8 @@ package struct TrialRequest: Sendable {
     /// The digest of the token; nil without one.
     package let token: UInt64?
     package let lastEventID: String?
+    /// The client joins a WebSocket again that it has lost.
+    let isReturn: Bool
     /// What the client has shown; nil without a token.
     let credentials: Credentials?
     /// Set for a request of the trial's own.
@@ -24,14 +26,15 @@ package struct TrialRequest: Sendable {
         let deviceID: String?
     }
 
-    /// Nil for a path of no operation. `path`: behind the target's base, without a query.
+    /// Nil for a path of no operation. `path`: behind the target's base; only that of a WebSocket needs its query.
     package init?(
-        method: String, path: String, device: DeviceNumber, scan: ScanNumber, deviceID: String?,
+        method: String, path: String, query: String? = nil, device: DeviceNumber, scan: ScanNumber,
+        deviceID: String?,
         authorization: String?, lastEventID: String?
     ) {
-        guard let place = JourneyPath(path: path), let operation = place.operation(method: method) else {
-            return nil
-        }
+        guard let place = JourneyPath(path: path, query: query),
+            let operation = place.operation(method: method)
+        else { return nil }
         self.operation = operation
         self.journey = place.journey
         self.job = place.endpoint.jobID
@@ -39,6 +42,7 @@ package struct TrialRequest: Sendable {
         self.scan = scan
         self.token = authorization.flatMap { Self.digest(ofBearer: $0) }
         self.lastEventID = lastEventID.flatMap { $0.isEmpty ? nil : $0 }
+        self.isReturn = ProgressSocket.field("reconnect", in: query) == "true"
         self.credentials =
             self.token == nil
             ? nil : authorization.map { Credentials(authorization: $0, deviceID: deviceID) }
@@ -54,6 +58,7 @@ package struct TrialRequest: Sendable {
         self.scan = job.scan
         self.token = job.token
         self.lastEventID = nil
+        self.isReturn = false
         self.credentials = nil
         self.probe = probe
     }
@@ -112,6 +117,8 @@ struct TrialExchange: Sendable {
 /// An open stream of a target.
 struct TrialStream: Sendable {
     var reader = SSEBlockReader(bytesMax: TrialExchange.eventBytesMax)
+    /// Set for a WebSocket.
+    var socket: TrialSocket?
     /// What its Last-Event-ID asks for; nil if it cannot be judged.
     var resume: TrialResume?
     /// The time in the last id, in milliseconds.
@@ -123,6 +130,16 @@ struct TrialStream: Sendable {
     var shown: Set<Int> = []
     /// The index of its last event.
     var last: Int?
+}
+
+/// What a WebSocket has beside an event stream.
+struct TrialSocket: Sendable {
+    var reader = WebSocketBlockReader(bytesMax: TrialExchange.eventBytesMax)
+    let opened: Instant
+    /// The target has said that it knows of a client that is ready.
+    var isAcknowledged = false
+    /// A message about the job has come.
+    var hasState = false
 }
 
 /// A point from which a stream goes on.

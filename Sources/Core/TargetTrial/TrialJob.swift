@@ -65,6 +65,8 @@ struct TrialJob: Sendable {
     var isDeleting = false
     /// When a cancel was acknowledged.
     var canceled: Instant?
+    /// A message of a WebSocket said that some of it was done.
+    var hasProgress = false
     /// Nothing removed the job before this time.
     var isThere: Bool { self.deleted == nil && self.canceled == nil && !self.isDeleting }
     /// The books of its `result` events, the first of them.

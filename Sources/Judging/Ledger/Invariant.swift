@@ -54,6 +54,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case targetJobKept = "target.job-kept"
     case targetTimes = "target.times"
     case targetText = "target.text"
+    case targetSocket = "target.socket"
     // Judged in the virtual world, by `SimulationInvariants`.
     case scanOrder = "scan.order"
     case jobCleanedOnce = "job.cleaned-once"
@@ -147,7 +148,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "a book that the phone has read is merged with the answer to its look-up; it keeps what was read only when no response can be read or had within the retries, and its photo is uploaded only for a low confidence or where there is no look-up"
         case .targetJobUnique, .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
             .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
-            .targetStatusAgrees, .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText:
+            .targetStatusAgrees, .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText,
+            .targetSocket:
             self.targetRule?.statement ?? ""
         case .scanOrder:
             "waiting scans are uploaded oldest first"
@@ -261,26 +263,27 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .targetJobKept: (35, .always, needsBackend: false, survivesBackendDeath: true)
         case .targetTimes: (36, .always, needsBackend: false, survivesBackendDeath: true)
         case .targetText: (37, .always, needsBackend: false, survivesBackendDeath: true)
-        case .scanOrder: (38, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (39, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (40, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (41, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (42, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (43, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (44, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (45, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (46, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (47, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (48, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (49, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (50, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (51, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (52, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (53, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (54, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (55, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (56, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (57, .always, needsBackend: true, survivesBackendDeath: false)
+        case .targetSocket: (38, .always, needsBackend: false, survivesBackendDeath: true)
+        case .scanOrder: (39, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (40, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (41, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (42, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (43, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (44, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (45, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (46, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (47, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (48, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (49, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (50, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (51, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (52, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (53, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (54, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (55, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (56, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (57, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (58, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

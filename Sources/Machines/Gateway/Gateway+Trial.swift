@@ -36,7 +36,8 @@ extension Gateway {
             }
         guard self.trial != nil,
             let request = TrialRequest(
-                method: request.method, path: request.path, device: caller.device, scan: caller.scan,
+                method: request.method, path: request.path, query: request.query, device: caller.device,
+                scan: caller.scan,
                 deviceID: request.deviceID, authorization: request.authorization, lastEventID: lastEventID)
         else { return }
         self.trial?.sent(id.raw, request, at: self.now)

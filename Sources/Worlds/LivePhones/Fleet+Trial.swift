@@ -12,13 +12,15 @@ import Wire
 extension Fleet {
     func tryRequest(_ request: AppRequest, _ transfer: TransferID, of phone: Int) {
         guard self.trial != nil else { return }
-        let target = request.target.prefix { $0 != "?" }
+        let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let target = parts[0]
         let isAbsolute = target.hasPrefix(self.plan.base)
         let fields = HeaderFields(request.headers)
         guard
             let sent = TrialRequest(
                 method: request.method,
                 path: String(isAbsolute ? target.dropFirst(self.plan.base.count) : target),
+                query: parts.count > 1 ? String(parts[1]) : nil,
                 device: self.phones[phone].number, scan: request.scan, deviceID: fields[HeaderName.deviceID],
                 authorization: fields[HeaderName.authorization], lastEventID: fields[HeaderName.lastEventID])
         else { return }

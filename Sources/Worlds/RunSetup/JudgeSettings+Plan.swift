@@ -106,7 +106,8 @@ extension LedgerSettings {
         }
         if world == .live, !hasBackendView, plan.scenario.trial.isOn {
             self.trial = Invariant.ofTarget.filter {
-                $0 != .targetLimit || plan.scenario.trial.stated.limit != nil
+                ($0 != .targetLimit || plan.scenario.trial.stated.limit != nil)
+                    && ($0 != .targetSocket || plan.scenario.hasSockets)
             }
         }
         self.journeys = plan.groups.map(\.profile.journey)

@@ -35,12 +35,12 @@ struct TriedTarget {
     }
 
     mutating func ask(
-        _ method: String, _ path: String, device: UInt32 = 1, scan: UInt32 = 1, token: String? = "t",
-        lastEventID: String? = nil
+        _ method: String, _ path: String, query: String? = nil, device: UInt32 = 1, scan: UInt32 = 1,
+        token: String? = "t", lastEventID: String? = nil
     ) -> UInt64 {
         self.last += 1
         if let request = TrialRequest(
-            method: method, path: path, device: DeviceNumber(device), scan: ScanNumber(scan),
+            method: method, path: path, query: query, device: DeviceNumber(device), scan: ScanNumber(scan),
             deviceID: "d\(device)", authorization: token.map { "Bearer \($0)" }, lastEventID: lastEventID)
         {
             self.trial.sent(self.last, request, at: self.now)
@@ -83,6 +83,21 @@ struct TriedTarget {
         return stream
     }
 
+    /// The WebSocket of a job.
+    mutating func openSocket(job: String, isReturn: Bool = false) -> UInt64 {
+        let query = "jobId=\(job)" + (isReturn ? "&reconnect=true" : "")
+        let socket = self.ask("GET", "/ws/progress", query: query, token: nil)
+        self.trial.replied(
+            socket, TrialHead(status: 101, HeaderFields([HeaderField("Upgrade", "websocket")])), at: self.now)
+        return socket
+    }
+
+    mutating func send(_ frame: WebSocketFrame, on socket: UInt64) {
+        self.trial.received(
+            socket, ByteBuilder.bytes { WebSocketWriter.frame(frame, into: &$0) }, at: self.now)
+        self.collect()
+    }
+
     mutating func send(_ stream: UInt64, _ name: String, id: String?, _ data: String) {
         let field = id.map { "id: \($0)\n" } ?? ""
         self.trial.received(
@@ -90,8 +105,8 @@ struct TriedTarget {
         self.collect()
     }
 
-    mutating func close(_ stream: UInt64) {
-        self.trial.ended(stream, isWhole: false, at: self.now)
+    mutating func close(_ stream: UInt64, isWhole: Bool = false) {
+        self.trial.ended(stream, isWhole: isWhole, at: self.now)
         self.collect()
     }
 

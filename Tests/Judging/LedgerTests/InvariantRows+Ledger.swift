@@ -94,7 +94,7 @@ extension Invariant {
             .herdBounded, .othersUnharmed, .requestWellFormed, .targetJobUnique, .targetJobAddressed,
             .targetResume, .targetIDs, .targetTerminal, .targetResultsAgree, .targetAuth, .targetWait,
             .targetLimit, .targetErrorForm, .targetCleanup, .targetStatusAgrees,
-            .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText:
+            .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText, .targetSocket:
             nil
         }
     }

@@ -419,7 +419,8 @@ extension Invariant {
             .targetJobUnique,
             .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
             .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
-            .targetStatusAgrees, .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText:
+            .targetStatusAgrees, .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText,
+            .targetSocket:
             nil
         case .scanOrder: .scanOrder
         case .jobCleanedOnce: .jobCleanedOnce
