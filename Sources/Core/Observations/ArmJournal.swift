@@ -160,8 +160,8 @@ extension WaitingCause {
         switch self {
         case .captured, .offline, .rateLimited, .suspended, .interrupted: false
         case .serverError, .transport, .retryableError, .tokenExpired, .tokenRefused, .jobGone,
-            .resultsUnavailable, .unreadableAnswer, .answerTooLarge, .noAnswer, .unexpectedStatus,
-            .unauthorized, .foreignURL, .statusBudget:
+            .resultsUnavailable, .resultsExpired, .unreadableAnswer, .answerTooLarge, .noAnswer,
+            .unexpectedStatus, .unauthorized, .foreignURL, .statusBudget:
             true
         }
     }

@@ -40,6 +40,8 @@ package enum WaitingCause: String, CaseIterable, Hashable, Sendable {
     case tokenRefused = "token-refused"
     case jobGone = "job-gone"
     case resultsUnavailable = "results-unavailable"
+    /// The time at which the results are gone was over by the phone's clock: they were not requested.
+    case resultsExpired = "results-expired"
     case suspended
     case interrupted
     /// A whole answer came and could not be used; a `ContractFinding` says why.

@@ -78,6 +78,8 @@ package struct CompletedReading: Hashable, Sendable {
     package var promise: BooksPromise?
     /// The books that were not found, of a job of v2 that says so.
     package var failures: BookFailures?
+    /// When the results are gone, milliseconds since 1970; nil if the event does not say so.
+    package var expiresAt: Int64?
 
     package init(jobId: String?, resultsUrl: String?, inline: InlineBooks, promise: BooksPromise?) {
         self.jobId = jobId

@@ -115,8 +115,8 @@ extension UploadOrderCheck {
         case .statusBudget: waiting.needsOpening = true
         case .rateLimited:
             if self.backsOff == scan { waiting.readyAt = self.backOff(scan, floor, at, settings) }
-        case .serverError, .transport, .resultsUnavailable, .unreadableAnswer, .answerTooLarge, .noAnswer,
-            .unexpectedStatus, .unauthorized, .foreignURL:
+        case .serverError, .transport, .resultsUnavailable, .resultsExpired, .unreadableAnswer,
+            .answerTooLarge, .noAnswer, .unexpectedStatus, .unauthorized, .foreignURL:
             waiting.readyAt = self.backOff(scan, floor, at, settings)
         case .retryableError:
             let isLast = self.past(of: scan).map { $0.errors > RestartBudget.errorRetriesMax } ?? false

@@ -77,6 +77,8 @@ struct ActiveScan: Sendable {
         let target: String
         /// The number of books by the `completed` event and by the preview.
         let booksPromised: BooksPromise?
+        /// When they are gone, milliseconds since 1970, by the `completed` event.
+        var expiresAt: Int64?
         var failures = 0
         var badAnswers = 0
         var backoff = Backoff()

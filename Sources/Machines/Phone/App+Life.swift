@@ -92,9 +92,8 @@ extension App {
             guard waiting.isAnnounced else { return }
             self.observe(.queued(cause), of: waiting.scan.number, at: now, into: &effects)
         case .offline, .rateLimited, .serverError, .transport, .retryableError, .tokenExpired,
-            .tokenRefused, .jobGone, .resultsUnavailable, .suspended, .unreadableAnswer, .answerTooLarge,
-            .noAnswer, .unexpectedStatus,
-            .unauthorized, .foreignURL, .statusBudget:
+            .tokenRefused, .jobGone, .resultsUnavailable, .resultsExpired, .suspended, .unreadableAnswer,
+            .answerTooLarge, .noAnswer, .unexpectedStatus, .unauthorized, .foreignURL, .statusBudget:
             break
         }
     }

@@ -47,7 +47,8 @@ extension App {
                 self.active[index].number, .resultsUnavailable, job: .deleted, at: now, into: &effects)
             return
         }
-        let fetch = ActiveScan.ResultsFetch(target: self.resultsTarget(named, job), booksPromised: promise)
+        let fetch = ActiveScan.ResultsFetch(
+            target: self.resultsTarget(named, job), booksPromised: promise, expiresAt: reading?.expiresAt)
         self.active[index].stage = self.active[index].stage.completed(fetch, at: now)
         if self.pathAvailable { self.requestResults(index, at: now, into: &effects) }
     }
@@ -112,10 +113,17 @@ extension App {
     }
 
     mutating func requestResults(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
-        let attempt = self.active[index].scan.nextAttempt(.results)
-        self.note(.put(self.active[index].scan.record), into: &effects)
         self.active[index].stage = self.active[index].stage.fetched()
         guard case .fetching(let fetch) = self.active[index].stage else { return }
+        if self.profile.results.checksExpiry, let expiry = fetch.expiresAt,
+            self.wallNanoseconds(at: now) / 1_000_000 >= expiry
+        {
+            self.giveUp(
+                self.active[index].number, .resultsExpired, job: .deleted, at: now, into: &effects)
+            return
+        }
+        let attempt = self.active[index].scan.nextAttempt(.results)
+        self.note(.put(self.active[index].scan.record), into: &effects)
         self.send(
             RequestPlan(
                 purpose: .results, scan: self.active[index].number, attempt: attempt, method: "GET",

@@ -195,8 +195,8 @@ extension WaitingCause {
         case .serverError, .transport, .retryableError, .resultsUnavailable, .unreadableAnswer,
             .answerTooLarge, .noAnswer, .unexpectedStatus, .unauthorized:
             true
-        case .captured, .offline, .rateLimited, .tokenExpired, .tokenRefused, .jobGone, .suspended,
-            .interrupted, .foreignURL, .statusBudget:
+        case .captured, .offline, .rateLimited, .tokenExpired, .tokenRefused, .jobGone, .resultsExpired,
+            .suspended, .interrupted, .foreignURL, .statusBudget:
             false
         }
     }

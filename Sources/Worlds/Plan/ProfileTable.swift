@@ -4,6 +4,7 @@ package import Phone
 package enum ProfileTable {
     package static let all: [NamedProfile] = [
         .contract, .swiftwingHead, .swiftwingLegacy, .swiftwingPolling, .wingtip, .books, .booksOld,
+        .booksMigrating,
         .booksHandler,
     ]
 

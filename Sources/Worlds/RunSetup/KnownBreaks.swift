@@ -34,6 +34,11 @@ extension ProfileExpectation {
         ],
         // Three attempts at a DELETE are all there are.
         NamedProfile.booksOld.name: [.retryBudget, .herdBounded, .scanSettles, .scanOrder, .jobCleaned],
+        // Results that cannot be had once are lost with their job.
+        NamedProfile.booksMigrating.name: [
+            .retryBudget, .herdBounded, .scanSettles, .scanOrder, .jobCleaned, .scanCustody, .bookNeverLost,
+            .jobNotCleanedEarly, .authNoStaleUse,
+        ],
         NamedProfile.booksHandler.name: [.retryBudget, .herdBounded, .scanSettles, .scanOrder],
         // Section 6.1: the part `image`, streams without a device id and without Last-Event-ID, a backoff that no event
         // resets, no DELETE after a failure, any status of a stream tried again alike, no limit for silence in the middle of

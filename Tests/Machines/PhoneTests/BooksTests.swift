@@ -338,6 +338,32 @@ struct BooksTests {
         lucky.fail(.stream, .reset)
         #expect(wait(&lucky) == .seconds(1))
     }
+
+    @Test(arguments: [404, 429, 503]) func `the app of the migration requests the results once`(status: Int) {
+        var phone = phone(named: .booksMigrating)
+        captureToStream(&phone)
+        phone.stream(Self.completed)
+        phone.answer(.results, status, V2Wording.error("NO", retryable: true), type: "application/json")
+        phone.pass(.minutes(5))
+        #expect(phone.request(.results) == nil && phone.waiting == ["1 results-unavailable"])
+    }
+
+    @Test func `the app of the migration does not request results that have expired by its clock`() {
+        for (profile, year, isRequested) in [
+            (NamedProfile.booksMigrating, 1970, false), (.booksMigrating, 2999, true),
+            (.booksOld, 1970, true),
+        ] {
+            var phone = phone(named: profile)
+            captureToStream(&phone)
+            phone.stream(
+                Wording.event(
+                    "completed", id: "9-final",
+                    #"{"jobId":"scan_1","type":"job_complete","expiresAt":"\#(year)-01-01T00:00:00.000Z","summary":{}}"#
+                ))
+            #expect((phone.request(.results) != nil) == isRequested, "\(profile.name) \(year)")
+            if !isRequested { #expect(phone.waiting == ["1 results-expired"]) }
+        }
+    }
 }
 
 /// Bodies of v2.

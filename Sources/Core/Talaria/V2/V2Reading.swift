@@ -2,6 +2,7 @@
 // compared with the table of the contract (`ContractOperation`), which knows the members of all documents.
 
 internal import JSON
+internal import SimBase
 
 extension UploadAccepted {
     /// Reads the data of a new job. `authToken` comes before `token`, which is its older name; nil if something is missing. A body
@@ -259,6 +260,8 @@ extension CompletedReading {
             jobId: jobId, resultsUrl: nil, inline: .absent,
             promise: BooksPromise(summary, into: &unread))
         reading.failures = BookFailures(failed: failed, succeeded: found)
+        reading.expiresAt = data.text("expiresAt", .optional, into: &unread)
+            .flatMap(Timestamp.unixMilliseconds(iso8601:))
         return reading
     }
 }

@@ -64,6 +64,11 @@ package struct NamedProfile: Sendable {
         source: "Docs/apps.md section 6.2",
         journeys: Journey.all(.v2))
 
+    package static let booksMigrating = NamedProfile(
+        base: Self.booksMigration,
+        summary: "the books-v3 app of the plan to move from WebSocket to SSE",
+        source: "Docs/apps.md section 6.2", journeys: [.bookshelfScan, .batchEnrichment, .csvImport])
+
     package static let booksHandler = NamedProfile(
         base: Self.booksResponses,
         summary: "the books-v3 app with its SSEResponseHandler, wired as it was meant to be",
@@ -111,6 +116,15 @@ package struct NamedProfile: Sendable {
         profile.stream.attemptsMax = 3
         profile.stream.afterEnd = .finishes
         profile.stream.obeysRetryField = false
+        return profile
+    }
+
+    /// Row "Migration plan": the stream client before it, results that are requested once, and `expiresAt`.
+    private static var booksMigration: ClientProfile {
+        var profile = Self.booksBefore
+        profile.name = "books-v3-migrating"
+        profile.results.isRepeated = false
+        profile.results.checksExpiry = true
         return profile
     }
 

@@ -54,6 +54,16 @@ extension ProfileValue {
                 """
         },
         ProfileValue(
+            "results.checks-expiry", .contract(apps: "section 6.2"), { Self.text($0.results.checksExpiry) }
+        ) {
+            $0.results.checksExpiry
+                ? """
+                Results are not requested at or after `expiresAt` of the `completed` event by the clock of the phone; the scan \
+                has failed (failed-scans).
+                """
+                : "`expiresAt` of the `completed` event is not read: results are requested at any time."
+        },
+        ProfileValue(
             "results.needs-address", .contract(apps: "section 4.5"), { Self.text($0.results.needsAddress) }
         ) {
             $0.results.needsAddress

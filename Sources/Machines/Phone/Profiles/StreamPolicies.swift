@@ -193,6 +193,9 @@ package struct ResultsPolicy: Hashable, Sendable {
     /// The failures of these requests for one job that are tolerated; after the next one the scan has failed. Nil for no
     /// limit.
     package var failuresMax: Int?
+    /// Whether results that have expired by the phone's clock and `expiresAt` of the event are not requested: the scan has
+    /// failed.
+    package var checksExpiry = false
     /// Whether the results are requested only where the event names their address and the job has a token. Off: the address
     /// of the contract is known.
     package var needsAddress = false
