@@ -123,15 +123,23 @@ struct CampaignReport {
             "situations: \(CoverageGoal.allCases.count - tally.unreached.count) of \(CoverageGoal.allCases.count) reached"
                 + Self.list("; not reached: ", missed.map(\.rawValue))
                 + Self.list("; not possible without ", impossible.map { "\($0.need): \($0.goal.rawValue)" }))
-        if self.request.plans.source != .file {
-            lines.append(
-                "faults: \(FaultTable.all.count - tally.unfired.count) of \(FaultTable.all.count) kinds fired"
-                    + Self.list("; not fired: ", tally.unfired))
-        }
+        if self.request.plans.source != .file { lines.append(self.faults) }
         lines.append(
             "digest \(Hexadecimal.text(tally.digest, digits: 16)); \(Self.count(self.findings.repeats, "seed")) run again alone, \(self.findings.unequal.count) with another result"
         )
         return lines
+    }
+
+    /// How many kinds of faults fired, of those that the fleet can meet.
+    private var faults: String {
+        let scenario = self.request.plans.scenario
+        let unfired = self.tally.unfired.filter { scenario.lacks(forFault: $0) == nil }
+        let impossible = self.tally.unfired.compactMap { fault in
+            scenario.lacks(forFault: fault).map { "\(fault) without \($0)" }
+        }
+        let possible = FaultTable.all.count - impossible.count
+        return "faults: \(possible - unfired.count) of \(possible) kinds fired"
+            + Self.list("; not fired: ", unfired) + Self.list("; not possible: ", impossible)
     }
 
     private func line(of kind: FailureKind) -> String {
