@@ -17,6 +17,10 @@ struct Option: Sendable {
         name: "--seed", value: "N", help: "seed of every random decision (default: the scenario's)")
     static let set = Self(
         name: "--set", value: "PATH=VALUE", isRepeatable: true, help: "override one value of the scenario")
+    /// Another spelling of `--set 'faults+=FAULT'`.
+    static let fault = Self(
+        name: "--fault", value: "FAULT", isRepeatable: true,
+        help: "add a fault as a scenario has it, such as '{do: reset, on: stream, chance: 20%}'")
     static let trace = Self(
         name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson")
     static let quiet = Self(name: "--quiet", value: nil, help: "do not print the progress line")
@@ -87,6 +91,11 @@ struct Arguments {
         }
         guard self.positionals.count <= command.positionalsMax else {
             let word = self.positionals[command.positionalsMax]
+            if let setting = Self.setting(before: word, words) {
+                throw CommandFailure(
+                    .usage, "unexpected argument '\(word)'",
+                    hint: "write \(Option.set.name) \(setting)=\(word)")
+            }
             let optional = command.options.first {
                 $0.isValueOptional && words.contains($0.name)
                     && words.firstIndex(of: $0.name).map { words.dropFirst($0 + 1).first } == word
@@ -96,6 +105,14 @@ struct Arguments {
                 hint: optional.map { "to give \($0.name) a value, write \($0.name)=\(word)" }
                     ?? "for example: \(command.example)")
         }
+    }
+
+    /// The path of a `--set` that lacks its `=`, right before the word.
+    private static func setting(before word: String, _ words: [String]) -> String? {
+        guard let index = words.firstIndex(of: word), index >= 2, words[index - 2] == Option.set.name,
+            !words[index - 1].contains("=")
+        else { return nil }
+        return words[index - 1]
     }
 
     private mutating func take(_ option: Option, inline: String?, _ rest: inout ArraySlice<String>) throws {
@@ -116,6 +133,10 @@ struct Arguments {
             throw CommandFailure(
                 .usage, "\(option.name) needs a value: \(option.name) \(placeholder)",
                 hint: rest.first.map { "to pass the value '\($0)', write \(option.name)=\($0)" })
+        }
+        guard option.name != Option.fault.name else {
+            self.values[Option.set.name, default: []].append("faults+=\(value)")
+            return
         }
         self.values[option.name, default: []].append(value)
     }

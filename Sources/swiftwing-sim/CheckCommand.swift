@@ -16,7 +16,7 @@ enum CheckCommand {
             Option(
                 name: JSONOutput.name, value: nil,
                 help: "print one JSON document: each scenario with its errors and warnings"),
-            UnjudgedWithTarget.option, .set, .noColor,
+            UnjudgedWithTarget.option, .set, .fault, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim check flaky-network.scenario",
         run: { try Self.run($0, $1) })

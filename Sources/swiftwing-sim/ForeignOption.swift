@@ -30,6 +30,11 @@ enum ForeignOption {
                 hint:
                     "stages are in the scenario: --set 'fleet.GROUP.arrivals=[{ramp: 1/s..20/s, over: 60s}]'")
         }
+        if let owner = Command.all.first(where: { $0.options.contains { $0.name == name } }) {
+            return CommandFailure(
+                .usage, "'\(command.name)' has no option '\(name)'",
+                hint: "'swiftwing-sim \(owner.name)' has it: see 'swiftwing-sim \(owner.name) --help'")
+        }
         return .unknown("option", name, among: known, help: "\(command.name) --help")
     }
 }

@@ -14,7 +14,8 @@ enum OptionGroup: String, CaseIterable {
         (
             .load,
             [
-                "--seed", "--devices", "--duration", "--set", "--profile", "--threads", "--state", "--settle",
+                "--seed", "--devices", "--duration", "--set", "--fault", "--profile", "--threads", "--state",
+                "--settle",
                 "--stays-broken", "--ties",
             ]
         ),

@@ -61,7 +61,8 @@ enum ProfileRuns {
         let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         for (index, name) in names.enumerated() {
             guard ProfileTable.named(name) != nil else {
-                throw CommandFailure.unknown("profile", name, among: ProfileTable.all.map(\.name))
+                throw CommandFailure.unknown(
+                    "profile", name, among: ProfileTable.all.map(\.name), help: "profiles")
             }
             guard !names[..<index].contains(name) else {
                 throw CommandFailure(.usage, "\(Self.option.name) names '\(name)' twice")

@@ -16,7 +16,8 @@ enum ProfilesCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let profiles = try arguments.positionals.map { name in
             guard let profile = ProfileTable.named(name) else {
-                throw CommandFailure.unknown("profile", name, among: ProfileTable.all.map(\.name))
+                throw CommandFailure.unknown(
+                    "profile", name, among: ProfileTable.all.map(\.name), help: "profiles")
             }
             return profile
         }

@@ -14,7 +14,7 @@ enum ScenarioSource {
             name: "--devices", value: "N",
             help: "scale the fleet to N phones, and the arrival rates in proportion"),
         Option(name: "--duration", value: "D", help: "no captures after this time, for example 20s"),
-        .set,
+        .set, .fault,
     ]
 
     /// Reads a scenario with the changes that the options request. `checksPhotos`: photos that are not there are errors of the

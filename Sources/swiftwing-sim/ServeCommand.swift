@@ -50,7 +50,7 @@ enum ServeCommand {
                 name: "--network", value: "LINK",
                 help: "link preset of clients that are not phones of the scenario (default: perfect)"),
         ] + ClientJudge.options + TLSOptions.options + [
-            .seed, .set, Option(name: "--quiet", value: nil, help: "do not log requests"),
+            .seed, .set, .fault, Option(name: "--quiet", value: nil, help: "do not log requests"),
         ]
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {

@@ -102,9 +102,11 @@ extension MetricScope {
         let name = scanner.take { $0 != "}" && $0 != "," && $0 != " " && $0 != "\t" }
         guard !name.isEmpty else { throw scanner.error("expected the name of a group") }
         if let groups = vocabulary?.groups, !groups.contains(name) {
-            throw scanner.error(
+            var error = scanner.error(
                 "the fleet has no group `\(SLOScanner.quoted(name))`", at: start,
                 suggestion: Spelling.nearest(to: name, among: groups))
+            error.choices = "its groups are \(groups.map { "`\($0)`" }.joined(separator: ", "))"
+            throw error
         }
         scanner.skipSpaces()
         if scanner.next == "," { throw scanner.error("only one group can be named") }

@@ -24,7 +24,15 @@ package enum Spelling {
             if let known = best, known.distance <= distance { continue }
             best = (candidate, distance)
         }
-        return best?.candidate
+        return best?.candidate ?? Self.beginning(with: word.lowercased(), candidates)
+    }
+
+    /// The first candidate whose first parts, between `-`, `.` and `_`, are the word.
+    private static func beginning(with word: String, _ candidates: some Sequence<String>) -> String? {
+        candidates.first { candidate in
+            candidate.lowercased().hasPrefix(word)
+                && candidate.dropFirst(word.count).first.map { "-._".contains($0) } ?? false
+        }
     }
 
     /// Whether both have the same parts between `-`, `.` and `_`, in different orders.

@@ -39,9 +39,9 @@ package struct PastRun: Sendable {
 
         package var description: String {
             switch self {
-            case .missing(let folder): "there is no folder \(folder)"
+            case .missing(let folder): "there is no folder \(folder)\(Self.advice(folder))"
             case .notARun(let folder):
-                "\(folder) is not the folder of a run: it has no \(RunDirectory.FileName.head)"
+                "\(folder) is not the folder of a run: it has no \(RunDirectory.FileName.head)\(Self.advice(folder))"
             case .otherFormat(let folder, let schema):
                 "\(folder) has format \(schema); this program reads format \(RunHead.schema)"
             case .unreadable(let folder):
@@ -51,6 +51,14 @@ package struct PastRun: Sendable {
             case .damagedSummary(let folder):
                 "\(folder)/\(RunDirectory.FileName.summary) is damaged; remove it to report the run as killed"
             }
+        }
+
+        /// For the path of a file of a run in place of its folder.
+        private static func advice(_ path: String) -> String {
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            guard let file = parts.last, RunDirectory.FileName.all.contains(String(file)) else { return "" }
+            let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") : "."
+            return "; name the folder of the run, \(folder)"
         }
     }
 

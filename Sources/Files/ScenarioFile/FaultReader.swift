@@ -140,11 +140,20 @@ struct FaultReader {
         return "\(isVowel ? "an" : "a") \(kind) fault"
     }
 
+    /// What people and other tools call them (Toxiproxy 2.9: latency, slicer, timeout, reset_peer, slow_close, limit_data).
+    private static let foreignNames = [
+        "tunnel": "`offline`, or a link with a time of `none` in `network`", "drop": "`offline` or `loss`",
+        "latency": "`delay`", "jitter": "`delay`", "slicer": "`slice`", "timeout": "`silence`",
+        "reset_peer": "`reset`", "slow_close": "`end-cleanly`", "limit_data": "`close` with `after`",
+        "throttle": "`bandwidth`", "packet-loss": "`loss`", "error": "`http-error`", "crash": "`kill`",
+    ]
+
     private func kindEntry(_ text: String) throws(ValueError) -> FaultKindEntry {
         guard let entry = FaultTable.entry(text) else {
             throw ValueError(
                 "unknown fault \(Findings.quoted(text))",
-                help: Values.didYouMean(text, FaultTable.all.map(\.name))
+                help: Self.foreignNames[text].map { "did you mean \($0)?" }
+                    ?? Values.didYouMean(text, FaultTable.all.map(\.name))
                     ?? "use \(Values.list(FaultTable.all.map(\.name)))")
         }
         return entry

@@ -4,7 +4,7 @@ import Faults
 /// like the file.
 ///
 /// A path is `seed`, `server.ping`, `fleet.<group>.<key>`, `faults.<id>.<key>` or `slo.<metric>`; what follows `slo.`
-/// is one key, because metrics have points in them. Groups and faults must exist; keys need not.
+/// is one key, because metrics have points in them. Groups and faults must exist; keys need not. `faults+=fault` adds a fault.
 struct Overrides {
     let findings: Findings
 
@@ -24,13 +24,25 @@ struct Overrides {
         let reader = YAMLReader(Array(text.utf8), source: source, columnShift: shift, findings: self.findings)
         guard var value = reader.document() else { return root }
         if case .scalar("") = value.content { value.location = location }
+        if path == Self.addedFault { return self.adding(value, at: location, to: root) }
         return self.set(Self.keys(of: path), value, in: root, .root, location) ?? root
+    }
+
+    private static let addedFault = "faults+"
+
+    private func adding(_ fault: Node, at location: Place, to root: Node) -> Node {
+        guard case .list(let faults)? = root["faults"]?.content else {
+            let list = Node(content: .list([fault]), location: location)
+            return self.set(["faults"], list, in: root, .root, location) ?? root
+        }
+        let list = Node(content: .list(faults + [fault]), location: location)
+        return self.set(["faults"], list, in: root, .root, location) ?? root
     }
 
     /// Whether a run goes otherwise than the scenario says, so that the moments that it names may not come; not where an
     /// override names moments itself.
     static func changeWhatHappens(_ options: [String]) -> Bool {
-        let sections = options.map { String($0.prefix { $0 != "." && $0 != "=" }) }
+        let sections = options.map { String($0.prefix { !".=+".contains($0) }) }
         return !sections.contains("sometimes") && sections.contains { Self.decisiveSections.contains($0) }
     }
 

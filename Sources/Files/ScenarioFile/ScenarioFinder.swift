@@ -18,13 +18,23 @@ package enum ScenarioFinder {
         package var paths: [String]
         /// A scenario whose name is near.
         package var nearest: String?
+        /// The scenarios in it, if it is a folder.
+        package var inFolder: [String]?
 
         /// The text for the user, without a trailing newline.
         package var text: String {
+            if let inFolder { return self.text(ofFolder: inFolder) }
             var lines = ["no scenario `\(self.name)`"]
             lines += self.paths.map { "    looked for \($0)" }
             if let nearest = self.nearest { lines.append("help: did you mean `\(nearest)`?") }
             return lines.joined(separator: "\n")
+        }
+
+        private func text(ofFolder files: [String]) -> String {
+            "`\(self.name)` is a folder, not a scenario\nhelp: "
+                + (files.isEmpty
+                    ? "it has no file whose name ends with `\(ScenarioFinder.suffix)`"
+                    : "name one of its files: \(files.prefix(5).joined(separator: ", "))\(files.count > 5 ? ", ..." : "")")
         }
     }
 
@@ -49,6 +59,10 @@ package enum ScenarioFinder {
         for candidate in candidates + inGroups
         where !name.isEmpty && self.isFile(self.absolute(candidate, from: current)) {
             return candidate
+        }
+        let path = self.absolute(name, from: current)
+        if self.isFolder(path) {
+            throw NotFound(name: name, paths: candidates, inFolder: self.all(in: [path]).map(self.file))
         }
         let stem = self.stem(name.split(separator: "/").last.map(String.init) ?? name)
         let known = (self.all(in: [current] + folders) + self.all(inGroupsOf: folders)).map { self.stem($0) }
@@ -115,8 +129,12 @@ package enum ScenarioFinder {
         return []
     }
 
+    private static func file(_ path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
+    }
+
     private static func stem(_ path: String) -> String {
-        let file = path.split(separator: "/").last.map(String.init) ?? path
+        let file = self.file(path)
         return file.hasSuffix(self.suffix) ? String(file.dropLast(self.suffix.count)) : file
     }
 

@@ -38,6 +38,7 @@ package enum ScenarioPage {
         - `extends: other.scenario` inherits all of that file and overrides what this file states: maps are merged, lists and single
           values are replaced.
         - `--set PATH=VALUE` changes a value for one run: `fleet.commuters.devices=80`, `faults.reset-1.chance=50%`, `server.ping=5s`.
+        - `--fault '{do: reset, on: stream, chance: 20%}'` adds a fault for one run, of a scenario or of `serve` and `proxy` without one.
 
         ## The file
 

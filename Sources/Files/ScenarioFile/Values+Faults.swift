@@ -144,7 +144,8 @@ extension Values {
         }
         throw ValueError(
             "the fleet has no group \(Findings.quoted(text))",
-            help: Self.didYouMean(text, groups + ["all"]) ?? "write a share as `50% of devices`")
+            help: Self.didYouMean(text, groups + ["all"])
+                ?? "use \(Self.list(groups + ["all"])), or a share such as `50% of devices`")
     }
 
     static func cut(_ text: String) throws(ValueError) -> Cut {

@@ -228,11 +228,25 @@ struct YAMLReader {
 
     private func help(at location: Place) -> String? {
         let line = self.findings.sources[location.source].line(location.line)
+        if let variable = Self.variable(in: line, before: location.column) {
+            return "quote a variable between `{` and `}` or `[` and `]`: \"\(variable)\""
+        }
         switch line.indices.contains(location.column - 1) ? line[location.column - 1] : " " {
         case "\t": return "indent with spaces: YAML does not allow tabs here"
         case "%", "@", "`": return "quote a value that begins with this character"
         default: return nil
         }
+    }
+
+    /// The `${NAME}` that ends there or shortly before, unquoted: its bracket begins a map of its own.
+    private static func variable(in line: [Unicode.Scalar], before column: Int) -> String? {
+        let text = String(String.UnicodeScalarView(line))
+        let match = text.matches(of: #/(["']?)\$\{[A-Za-z_][A-Za-z0-9_]*(:?-[^}]*)?\}/#).first { match in
+            let start = text.distance(from: text.startIndex, to: match.range.lowerBound)
+            let end = text.distance(from: text.startIndex, to: match.range.upperBound)
+            return match.1.isEmpty && start < column && column <= end + 2
+        }
+        return match.map { String($0.0) }
     }
 
     /// The location of a byte, by counting line breaks before it as `SourceText` does.

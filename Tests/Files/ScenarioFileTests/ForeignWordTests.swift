@@ -80,6 +80,18 @@ struct ForeignWordTests {
             ])
     }
 
+    @Test func `an unquoted variable in a flow map is to be quoted`() {
+        #expect(
+            errors("scenario: 1\nfleet: {phones: {devices: ${PHONES}, scans: 1}}\n").first?.help
+                == "quote a variable between `{` and `}` or `[` and `]`: \"${PHONES}\"")
+    }
+
+    @Test func `the beginning of a name is enough for a hint`() {
+        #expect(
+            errors(minimal.replacing("devices: 2", with: "devices: 2\n    profile: swiftwing")).first?.help?
+                .hasPrefix("did you mean `swiftwing-head`?") == true)
+    }
+
     @Test func `a bracket that is not closed is named with its line`() {
         #expect(
             errors("scenario: 1\nfleet:\n  phones: {devices: 2\n  other: 1\n").first?.help

@@ -42,6 +42,16 @@ struct OverrideTests {
         #expect(found.allSatisfy { $0.file == "--set \(option.replacing("\n", with: "?"))" })
     }
 
+    @Test func `a fault is added to those of the file, or is the first`() throws {
+        let added = "faults+={do: kill, at: 5s, for: 2s}"
+        #expect(try load(text, set: [added]).faults.map(\.id) == ["reset-1", "books", "kill-1"])
+        #expect(try load(minimal, set: [added, added]).faults.map(\.id) == ["kill-1", "kill-2"])
+        #expect(
+            errors(text, set: ["faults+={do: tunnel}"]).map(\.help)
+                == ["did you mean `offline`, or a link with a time of `none` in `network`?"])
+        #expect(Overrides.changeWhatHappens([added]))
+    }
+
     @Test func `variables work in overrides too`() throws {
         #expect(try load(text, set: ["seed=${S:-11}"]).seed == 11)
     }
