@@ -171,8 +171,8 @@ extension RunResult {
             case .rateLimited: [.rateLimited]
             case .unreadableAnswer, .answerTooLarge: [.badAnswer]
             case .resultsUnavailable: [.serverError, .clientError, .rateLimited, .badAnswer, .transport]
-            case .captured, .offline, .retryableError, .tokenExpired, .tokenRefused, .jobGone, .suspended,
-                .interrupted, .foreignURL, .statusBudget:
+            case .captured, .offline, .retryableError, .tokenExpired, .tokenRefused, .jobGone,
+                .resultsExpired, .suspended, .interrupted, .foreignURL, .statusBudget:
                 []
             }
         let sentences = self.errors.lazy.filter { families.contains($0.trouble.family) }
@@ -191,7 +191,7 @@ extension RunResult {
         return row.trouble.name.split(separator: ": ", maxSplits: 1).last.map(String.init)
     }
 
-    /// `40 of 40 uploads were answered with 401`; nil for a trouble that is of no operation.
+    /// `40 of 40 uploads were answered with 401, by the target`; nil for a trouble that is of no operation.
     private func sentence(_ row: ErrorSummary.Row) -> String? {
         let parts = row.trouble.name.split(separator: ": ", maxSplits: 1).map(String.init)
         guard parts.count == 2, let operation = Self.operations.first(where: { $0.name == parts[0] }) else {
@@ -201,11 +201,15 @@ extension RunResult {
         let all = operation.attempts.reduce(Int64(0)) { $0 + counts.count($1) }
         let share =
             "\(Figures.count(row.count)) of \(Figures.count(max(all, Int64(row.count)), operation.one, operation.many))"
+        let causes = row.causes.words
+        let cause = causes.isEmpty ? "" : (row.causes.entries.count > 1 ? ": " : ", ") + causes
         if parts[1].hasPrefix("HTTP ") {
-            return "\(share) \(row.count == 1 ? "was" : "were") answered with \(parts[1].dropFirst(5))"
+            return
+                "\(share) \(row.count == 1 ? "was" : "were") answered with \(parts[1].dropFirst(5))\(cause)"
         }
         return row.trouble.family == .badAnswer
-            ? "\(share) got an unreadable response: \(parts[1])" : "\(share) failed: \(parts[1])"
+            ? "\(share) got an unreadable response: \(parts[1])\(cause)"
+            : "\(share) failed: \(parts[1])\(cause)"
     }
 
     private static let operations: [(name: String, one: String, many: String, attempts: [CountMetric])] = [

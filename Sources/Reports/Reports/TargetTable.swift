@@ -147,16 +147,6 @@ struct TargetTable {
     }
 }
 
-extension RunResult {
-    /// The command that shows what a phone did; nil without a folder or a phone.
-    func command(inspecting device: DeviceNumber?, _ scan: ScanNumber) -> String? {
-        guard let directory = self.directory, let device else { return nil }
-        return ShellWords.line(
-            ["swiftwing-sim", "inspect", directory, "--device", String(device.raw)]
-                + (scan == .none ? [] : ["--scan", String(scan.raw)]))
-    }
-}
-
 // MARK: Formats
 
 extension TargetTable {

@@ -369,23 +369,8 @@ extension SummaryWriter {
             let others = self.result.files.filter { $0 != page }
             if !others.isEmpty { self.labeled("", [Piece(others.joined(separator: " "), .dim)]) }
         }
-        if let directory = self.result.directory, self.result.files.contains(RunDirectory.FileName.plan) {
-            let plan = RunDirectory.joined(directory, RunDirectory.FileName.plan)
-            self.page.command(
-                Piece("Explain with", .bold), indent: Self.labelColumns, ["swiftwing-sim", "simulate", plan])
-        }
-        if let directory = self.result.directory, let limit = self.result.scanTimeMissed,
-            self.result.files.contains(RunDirectory.FileName.events)
-        {
-            self.page.command(
-                Piece("Slow scans", .bold), indent: Self.labelColumns,
-                [
-                    "swiftwing-sim", "inspect", directory, "--slower-than",
-                    Threshold.time(nanoseconds: limit.nanoseconds).description,
-                ])
-        }
-        if !self.result.command.isEmpty {
-            self.page.command(Piece("Reproduce with", .bold), indent: Self.labelColumns, self.result.command)
+        for step in self.result.nextSteps {
+            self.page.command(Piece(step.label, .bold), indent: Self.labelColumns, step.words)
         }
     }
 }

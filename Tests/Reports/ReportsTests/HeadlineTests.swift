@@ -67,7 +67,9 @@ import Testing
     @Test func `where nothing was completed the commonest cause is told`() throws {
         let turnedAway = try self.result(
             self.scans(0, waiting: [(.unauthorized, 40)]), errors: [(self.unauthorized, 40)])
-        #expect(turnedAway.outcome == "no scan was completed: 40 of 40 uploads were answered with 401")
+        #expect(
+            turnedAway.outcome
+                == "no scan was completed: 40 of 40 uploads were answered with 401, by the target")
         let hanging = try self.result(
             self.scans(0, waiting: [(.suspended, 40)]), errors: [(self.unauthorized, 3)])
         #expect(hanging.outcome == "no scan was completed: 40 of 40 still running at the end")
@@ -79,7 +81,7 @@ import Testing
             ])
         #expect(
             unreadable.outcome
-                == "no scan was completed: 40 of 40 results requests got an unreadable response: wrong-content-type"
+                == "no scan was completed: 40 of 40 results requests got an unreadable response: wrong-content-type, by the target"
         )
         let refused = try self.result(
             self.scans(0, refused: 40),

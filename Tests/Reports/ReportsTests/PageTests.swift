@@ -167,6 +167,16 @@ import Testing
         #expect(faults.contains("<td class=\"n\">28</td><td class=\"n\">48</td>"))
     }
 
+    @Test func `what is broken and the command that shows it come first`() throws {
+        let page = HTMLPage(self.report(Samples.brokenInvariant())).text
+        let places = try ["class=\"next\"", "<section id=\"invariants\"", "<section id=\"objectives\""].map {
+            try #require(page.range(of: $0)?.lowerBound, "\($0)")
+        }
+        #expect(places == places.sorted())
+        let green = HTMLPage(self.report(Samples.passed())).text
+        #expect(!green.contains("class=\"next\""))
+    }
+
     @Test func `each invariant has its sentence beside it`() {
         let page = HTMLPage(self.report(Samples.brokenInvariant())).text
         let invariants = self.section("invariants", of: page)

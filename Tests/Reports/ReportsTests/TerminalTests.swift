@@ -80,8 +80,8 @@ import Testing
         let style = TerminalStyle(columns: columns, isColored: false, isASCII: isASCII)
         for sample in Self.samples {
             for line in TerminalSummary.text(sample.result, style: style).split(separator: "\n") {
-                // The path of the report stays whole, so that it opens.
-                let isPath = line.hasPrefix("Report ")
+                // A path stays whole, so that it opens, and that a command can be copied.
+                let isPath = sample.result.directory.map { line.contains($0) } ?? false
                 #expect(isPath || Printable.width(String(line)) <= columns, "\(sample.name): \(line)")
                 #expect(!line.hasSuffix(" "), "\(sample.name): \(line)")
                 #expect(!isASCII || line.utf8.allSatisfy { $0 < 0x80 }, "\(sample.name): \(line)")

@@ -49,9 +49,13 @@ package struct HTMLPage {
     package var text: String {
         let comparison = self.comparison.map { [$0] } ?? []
         let rollout = RolloutTables(self.result)?.all.map { $0.section(prefix: "") } ?? []
+        // What is broken comes before what held.
+        let isBroken = !self.result.brokenInvariants.isEmpty
         let sections =
-            ([self.capacity] + rollout + [self.objectives] + comparison + [
-                self.latencyTable, self.conservation, self.bookFlow, self.invariants,
+            ((isBroken ? [self.invariants] : []) + [self.capacity] + rollout + [self.objectives] + comparison
+            + [
+                self.latencyTable, self.conservation, self.bookFlow,
+            ] + (isBroken ? [] : [self.invariants]) + [
                 TargetTable(self.result)?.html ?? Section(id: "target", title: "Target", body: ""),
                 self.overTime, self.latencies,
                 self.disconnections, self.findings, self.faults, self.errors, self.byGroup, self.phones,
@@ -106,10 +110,18 @@ package struct HTMLPage {
             <p>\(self.sentence, bytesMax: 400)</p>
             \(about.isEmpty ? "" : "<p class=\"about\">\(about, bytesMax: 600)</p>")
             \(self.labels)
-            \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
+            \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")\(self.nextSteps)
             \(self.headlineRow)\(self.callouts)\(HTML.definitions("facts", facts))
             </header>
             """
+    }
+
+    /// What to run after a verdict that is not green. The command that makes the run again is below, as for any run.
+    private var nextSteps: HTML {
+        let steps = self.result.exit == .success ? [] : self.result.nextSteps.dropLast()
+        return steps.map { step in
+            "<p class=\"next\"><b>\(step.label)</b> <code>\(step.line, bytesMax: 1_000)</code></p>\n"
+        }.joined()
     }
 
     /// The target and the tags.
