@@ -16,7 +16,7 @@ enum ListCommand {
             Option(
                 name: "--all", value: nil,
                 help:
-                    "also list a scenario for each known deviation of a client (gaps, inconsistencies, quirks)"
+                    "also list what a bug once needed, and a scenario for each known deviation of a client (gaps, inconsistencies, quirks)"
             ),
             Option(name: "--names", value: nil, help: "print only the names, one on a line"),
             JSONOutput.option,
@@ -33,20 +33,41 @@ enum ListCommand {
             for name in Self.names(paths) { console.out(name) }
             return .success
         }
-        let entries = Self.entries(paths, current: current)
+        let all = arguments.has("--all")
+        let entries = Self.entries(paths, current: current).filter {
+            all || $0.group != ScenarioSection.regressions.rawValue
+        }
         guard !arguments.has(JSONOutput.name) else {
             JSONOutput.print(["scenarios": .array(entries.map(\.json))], console)
             return .success
         }
-        for group in [nil] + ScenarioFinder.groups {
-            Self.print(entries.filter { $0.group == group }, heading: group, console)
+        let groups = ScenarioSection.allCases.map(\.rawValue) + ScenarioFinder.groups
+        // Those of the user come first.
+        let own = entries.filter { $0.group == nil }
+        let sections: [(String?, [Entry])] =
+            [(nil, own)]
+            + groups.map { group in
+                (group, Self.inOrder(entries.filter { $0.group == group }))
+            }
+        for (index, section) in sections.filter({ !$0.1.isEmpty }).enumerated() {
+            if index > 0 { console.out("") }
+            Self.print(section.1, heading: section.0, console)
         }
         return .success
     }
 
+    /// As a section has them.
+    private static func inOrder(_ entries: [Entry]) -> [Entry] {
+        let names = ScenarioSection.allCases.flatMap(\.names)
+        return entries.enumerated().sorted {
+            let left = names.firstIndex(of: $0.element.name) ?? names.count
+            let right = names.firstIndex(of: $1.element.name) ?? names.count
+            return (left, $0.offset) < (right, $1.offset)
+        }.map(\.element)
+    }
+
     private static func print(_ entries: [Entry], heading: String?, _ console: Console) {
-        guard !entries.isEmpty else { return }
-        if let heading { console.out("\n\(heading)") }
+        if let heading { console.out(heading) }
         let rows = entries.map { entry in
             [
                 entry.isHidden ? entry.path : entry.name,
@@ -60,7 +81,7 @@ enum ListCommand {
 
     private struct Entry {
         var name: String
-        /// One of `ScenarioFinder.groups`, or nil.
+        /// The value of a `ScenarioSection`, or one of `ScenarioFinder.groups`; nil for a scenario of the user.
         var group: String?
         /// Relative to the current folder if it is in it.
         var path: String
@@ -93,10 +114,19 @@ enum ListCommand {
             guard !isBuiltIn || !Self.isCopy(path, of: others) else { return nil }
             let shown = path.hasPrefix(current + "/") ? String(path.dropFirst(current.count + 1)) : path
             return Entry(
-                name: name, group: ScenarioFinder.group(of: path), path: shown,
+                name: name,
+                group: ScenarioFinder.group(of: path) ?? Self.section(of: name, at: path)?.rawValue,
+                path: shown,
                 description: Self.description(shown), isHidden: !others.isEmpty,
                 isBuiltIn: isBuiltIn)
         }
+    }
+
+    /// Nil for a scenario that only has the name of a shipped one.
+    private static func section(of name: String, at path: String) -> ScenarioSection? {
+        let builtIn = "\(BuiltInFiles.folder)/\(name)\(ScenarioFinder.suffix)"
+        guard path == builtIn || Self.isCopy(builtIn, of: [path]) else { return nil }
+        return ScenarioSection(of: name)
     }
 
     /// Whether one of the files is the built-in scenario itself, as in the package that this program was built from.
