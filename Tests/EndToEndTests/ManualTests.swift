@@ -123,7 +123,7 @@ extension SideBySide {
                 ["list", "--names", "--"],
                 """
                 words
-                --all\talso list a scenario for each known deviation of a client (gaps, inconsistencies, quirks)
+                --all\talso list what a bug once needed, and a scenario for each known deviation of a client (gaps, inconsistencies, quirks)
                 --json\tprint one JSON document in place of the text
                 --help\tshow this help
 

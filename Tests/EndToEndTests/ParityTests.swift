@@ -110,6 +110,8 @@ private struct Script {
         // Streams of v2 look for changes after 500 ms, 1250 ms and 2375 ms; with five books nothing else happens then.
         Part(Self.lookups + Self.barcodes + Self.polled, books: 5, server: ", dialect: bendv3"),
         Part(Self.texts + Self.reviews),
+        Part(Self.sockets(["bookshelf-scan", "batch-enrichment"])),
+        Part(Self.sockets(["csv-import"]) + Self.closes + Self.frames),
         // A run in which no scan completes fails.
         Part(Self.cancels + [Script(name: "nobody-cancels", faults: [])]),
     ]
@@ -294,35 +296,69 @@ private struct Script {
     /// Faults of each layer on the journeys of v2.
     private static func journeys(_ names: [String]) -> [Script] {
         names.flatMap { journey in
-            [
-                ("nothing", []),
-                ("upload-503", ["do: http-error, on: upload, status: 503, retry-after: 400ms"]),
-                ("upload-429", ["do: rate-limit, quota: 1 per 3s, retry-after: 1s"]),
-                ("stream-503", ["do: http-error, on: stream, status: 503, retry-after: 400ms"]),
-                ("results-502", ["do: http-error, on: results, status: 502"]),
-                ("expire-token", ["do: expire-token, after: 2 events"]),
-                ("job-gone", ["do: job-gone, on: results, status: 404"]),
-                ("retryable-error", ["do: retryable-error, after: 1 events"]),
-                ("final-error", ["do: final-error, after: 1 events"]),
-                ("slow-stage", ["do: slow-stage, stage: enriching, by: 1s"]),
-                ("unknown-event", ["do: unknown-event, after: 1 events"]),
-                ("bad-json-completed", ["do: bad-json, in: completed"]),
-                ("truncate-results", ["do: truncate-results"]),
-                ("reorder-results", ["do: reorder-results"]), ("two-terminals", ["do: two-terminals"]),
-                ("end-without-terminal", ["do: end-without-terminal"]),
-                (
-                    "ignore-last-event-id", ["do: ignore-last-event-id", "do: reset, after: 3 events"]
-                ),
-                ("no-ping", ["do: no-ping"]), ("reset", ["do: reset, after: 2 events, cut: inside-event"]),
-                ("close-upload", ["do: close, on: upload, side: request, after: 100B"]),
-                ("silence", ["do: silence, after: 2 events, cut: between-events"]),
-                ("slice", ["do: slice, on: stream, bytes: 1..9"]), ("refuse", ["do: refuse, on: upload"]),
-                ("offline", ["do: offline, at: 1600ms, for: 500ms"]),
-                ("background", ["do: background, at: 1600ms, for: 500ms"]),
-                ("kill", ["do: kill, at: 1600ms, for: 500ms"]),
-            ].map { Script(name: "\(journey)-\($0.0)", faults: $0.1, keys: ", journey: \(journey)") }
+            Self.journeyFaults.map {
+                Script(name: "\(journey)-\($0.0)", faults: $0.1, keys: ", journey: \(journey)")
+            }
         }
     }
+
+    /// The same by WebSocket, which has no Last-Event-ID. An event that comes while a socket is opened again does not come later: the
+    /// second step of a job is followed by a long one.
+    private static func sockets(_ names: [String]) -> [Script] {
+        names.flatMap { journey in
+            Self.journeyFaults.filter { $0.0 != "ignore-last-event-id" }.map {
+                let faults = $0.1.map {
+                    $0.replacing("after: 2 events", with: "after: 1 events")
+                        .replacing("inside-event", with: "between-events")
+                }
+                return Self.socket("\(journey)-\($0.0)", faults, journey: journey)
+            }
+        }
+    }
+
+    private static func socket(_ name: String, _ faults: [String], journey: String) -> Script {
+        Script(name: "ws-\(name)", faults: faults, keys: ", journey: \(journey), transport: websocket")
+    }
+
+    /// Codes that are the end, that ask for another connection at once, and after 5 s.
+    private static let closes = [1_000, 1_001, 1_008, 1_011, 4_000].map {
+        code in
+        Self.socket(
+            "close-\(code)", ["do: ws-close, code: \(code), after: 1 events"], journey: "bookshelf-scan")
+    }
+
+    private static let frames = ["fragmented", "oversized", "masked", "reserved", "binary", "not-utf8"].map {
+        form in
+        Self.socket("frames-\(form)", ["do: ws-frames, as: \(form), after: 1 events"], journey: "csv-import")
+    }
+
+    private static let journeyFaults: [(String, [String])] = [
+        ("nothing", []),
+        ("upload-503", ["do: http-error, on: upload, status: 503, retry-after: 400ms"]),
+        ("upload-429", ["do: rate-limit, quota: 1 per 3s, retry-after: 1s"]),
+        ("stream-503", ["do: http-error, on: stream, status: 503, retry-after: 400ms"]),
+        ("results-502", ["do: http-error, on: results, status: 502"]),
+        ("expire-token", ["do: expire-token, after: 2 events"]),
+        ("job-gone", ["do: job-gone, on: results, status: 404"]),
+        ("retryable-error", ["do: retryable-error, after: 1 events"]),
+        ("final-error", ["do: final-error, after: 1 events"]),
+        ("slow-stage", ["do: slow-stage, stage: enriching, by: 1s"]),
+        ("unknown-event", ["do: unknown-event, after: 1 events"]),
+        ("bad-json-completed", ["do: bad-json, in: completed"]),
+        ("truncate-results", ["do: truncate-results"]),
+        ("reorder-results", ["do: reorder-results"]), ("two-terminals", ["do: two-terminals"]),
+        ("end-without-terminal", ["do: end-without-terminal"]),
+        (
+            "ignore-last-event-id", ["do: ignore-last-event-id", "do: reset, after: 3 events"]
+        ),
+        ("no-ping", ["do: no-ping"]), ("reset", ["do: reset, after: 2 events, cut: inside-event"]),
+        ("close-upload", ["do: close, on: upload, side: request, after: 100B"]),
+        ("silence", ["do: silence, after: 2 events, cut: between-events"]),
+        ("slice", ["do: slice, on: stream, bytes: 1..9"]), ("refuse", ["do: refuse, on: upload"]),
+        ("offline", ["do: offline, at: 1600ms, for: 500ms"]),
+        ("background", ["do: background, at: 1600ms, for: 500ms"]),
+        ("kill", ["do: kill, at: 1600ms, for: 500ms"]),
+    ]
 
     /// Single books, which have an upload and nothing else.
     private static let lookups = [

@@ -33,9 +33,11 @@ extension SideBySide {
 
         @Test func `it lists, checks and plans every scenario`() async throws {
             let place = try Place()
-            let list = try await place.run("list")
+            let list = try await place.run("list", "--all")
             #expect(list.code == 0 && list.complaint.isEmpty, "\(list)")
-            let lines = list.output.split(separator: "\n")
+            // Those of known deviations come behind the others, and so does a heading before each section.
+            let lines = list.output.split(separator: "\n").prefix { $0 != "gaps" }
+                .filter { $0.contains("  ") }
             let shipped = try FileManager.default.contentsOfDirectory(
                 atPath: Package.root.appending(path: "Scenarios").path
             ).filter { $0.hasSuffix(".scenario") }

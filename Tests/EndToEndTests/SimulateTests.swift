@@ -6,11 +6,14 @@ extension SideBySide {
     @Suite struct SimulateTests {
         /// Every scenario of the repository. The largest with fewer phones: each is one of many alike.
         private static let phonesMax = ["crowd": 500, "hour": 50, "day": 10]
-        private static let scenarios = ScenarioNames.all.filter { !Self.broken.contains($0) }.map { name in
-            Self.phonesMax[name].map { [name, "--devices", String($0)] } ?? [name]
-        }
+        private static let scenarios = ScenarioNames.all
+            .filter { !Self.broken.contains($0) && $0 != Self.compared }.map { name in
+                Self.phonesMax[name].map { [name, "--devices", String($0)] } ?? [name]
+            }
         /// Those of a client that loses scans.
         private static let broken = ["head-on-flaky-network"]
+        /// Runs once for each of its transports, and compares them.
+        private static let compared = "sse-against-websocket"
 
         private struct Run {
             var outcome: Outcome
@@ -51,6 +54,22 @@ extension SideBySide {
             let second = try await Run(arguments)
             #expect(try first.events() == second.events())
             #expect(first.digest == second.digest && first.digest != nil)
+        }
+
+        @Test func `a scenario with transports runs with each, the same in every process`() async throws {
+            let first = try await Run([Self.compared], hashing: "1")
+            #expect(first.outcome.code == 0, "\(first.outcome.output)\(first.outcome.complaint)")
+            let second = try await Run([Self.compared])
+            for transport in ["websocket", "sse"] {
+                let reports = [first, second].map {
+                    RunReport(folder: $0.report.folder.appending(path: transport))
+                }
+                let summary = try reports[0].summary()
+                #expect(summary.scans.isConserved && summary.scans.lost == 0 && summary.scans.captured > 0)
+                #expect(
+                    try reports[0].text("events.ndjson") == reports[1].text("events.ndjson"), "\(transport)")
+            }
+            #expect(try first.report.text("transports.json") == second.report.text("transports.json"))
         }
 
         @Test(arguments: broken)

@@ -21,7 +21,7 @@ extension SideBySide {
             let serve = try await ServeProcess.start(
                 Binary.path,
                 [
-                    "serve", "--port", "0", "--set", "server.job-time=600ms..900ms", "--set",
+                    "serve", "--port", "0", "--set", "server.job-time=2s..3s", "--set",
                     "server.rate-limit=off", "--set", "server.token-lifetime=20m",
                 ])
             let script = Package.tests.appending(path: "Tools/websocket_client.py").path
@@ -51,6 +51,19 @@ extension SideBySide {
                 "binary": 1_003, "bad-code": 1_002, "too-long": 1_009,
             ]
             for (name, code) in codes { #expect(flaws[name] as? Int == code, "\(name)") }
+        }
+
+        @Test func `phones follow jobs of a published server, whatever it answers and however it closes`()
+            async throws
+        {
+            let script = Package.root.appending(path: "Tests/Targets/sockets.py").path
+            // Without arguments it tries all; 1013 waits for 30 s.
+            let modes = ["plain", "1001", "1011", "4000", "401", "503"]
+            let outcome = try await Subprocess.run(
+                Self.python,
+                ["-B", "-W", "ignore", script, "--binary", Binary.path.path] + modes, seconds: 280)
+            #expect(outcome.code == 0, "\(outcome.output)\(outcome.complaint)")
+            #expect(outcome.output == modes.map { "\($0): ok\n" }.joined())
         }
     }
 }

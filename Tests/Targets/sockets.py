@@ -1,16 +1,22 @@
 """A backend of v2 that is followed by WebSocket: starlette on uvicorn with the `websockets` library.
 
     sockets.py MODE
+    sockets.py --binary PROGRAM [MODE ...]
 
-MODE is what the server does to the first eight jobs, once each: nothing, if `plain`; a close with a code such as `1013`
-after the first message; or `401`, `404` or `503` instead of the 101.
+MODE is what the server does to the first jobs, once each: nothing, if `plain`; a close with a code such as `1013`
+after the first message; or `401`, `404` or `503` instead of the 101. With `--binary`, phones of the program follow jobs of a
+server in each mode, or in those that are named: all complete, and each loss has its code.
 """
 
 import asyncio
 import datetime
 import json
+import os
+import pathlib
 import socket
+import subprocess
 import sys
+import tempfile
 import time
 import uuid
 
@@ -21,8 +27,17 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 MODE = sys.argv[1]
+MODES = ["plain", "1000", "1001", "1011", "1013", "4000", "401", "404", "503"]
+SCENARIO = """
+scenario: 1
+name: sockets
+drain: 50s
+fleet:
+  shelves:
+    {journey: bookshelf-scan, transport: websocket, devices: 8, scans: 2, arrivals: 6/s, photos: {paint: 1, size: 320x240}}
+"""
 JOBS = {}
-HITS = {"left": 8}
+HITS = {"left": 2 if MODE in ("401", "404") else 8}
 
 
 def now():
@@ -153,8 +168,57 @@ APP = Starlette(
     ]
 )
 
-if __name__ == "__main__":
+def serve():
     listener = socket.create_server(("127.0.0.1", 0))
     print(f"listening http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     server = uvicorn.Server(uvicorn.Config(APP, ws="websockets-sansio", log_level="critical"))
     server.run(sockets=[listener])
+
+
+def is_loss(line, mode):
+    """Whether an observation is that of the mode's loss."""
+    event = json.loads(line)
+    if mode in ("401", "404", "503"):
+        return event.get("operation") == "stream" and event.get("status") == int(mode)
+    cause = {"1000": "end-without-terminal", "4000": "closed-otherwise"}.get(mode, f"closed-{mode}")
+    return event["what"] == "stream-lost" and event["cause"] == cause
+
+
+def run(binary, mode, folder):
+    """Have phones follow jobs of a server in this mode; return what is wrong."""
+    server = subprocess.Popen([sys.executable, "-B", __file__, mode], stdout=subprocess.PIPE, text=True)
+    try:
+        address = server.stdout.readline().split()[-1]
+        scenario = folder / "sockets.scenario"
+        scenario.write_text(SCENARIO)
+        output = folder / mode
+        ended = subprocess.run(
+            [binary, "run", scenario, "--target", address, "--output", output, "--quiet", "--trace"],
+            capture_output=True, text=True, timeout=100, env={**os.environ, "NO_COLOR": "1"})
+    finally:
+        server.terminate()
+        server.wait()
+    if ended.returncode != 0:
+        return f"exit {ended.returncode}: {ended.stdout[-1500:]}{ended.stderr[-500:]}"
+    scans = json.loads((output / "summary.json").read_text())["scans"]
+    if scans["completed"] != 16:
+        return f"scans: {scans}"
+    seen = sum(is_loss(line, mode) for line in (output / "events.ndjson").read_text().splitlines())
+    least = {"plain": 0, "401": 2, "404": 2}.get(mode, 8)
+    return None if seen >= least else f"{seen} losses by {mode}"
+
+
+def main(binary, modes):
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for mode in modes or MODES:
+            wrong = run(binary, mode, pathlib.Path(folder))
+            failed += wrong is not None
+            print(f"{mode}: {wrong or 'ok'}", flush=True)
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    if MODE == "--binary":
+        main(sys.argv[2], sys.argv[3:])
+    serve()
