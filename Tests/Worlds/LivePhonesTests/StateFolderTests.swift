@@ -162,6 +162,7 @@ struct TemporaryFolder: ~Copyable {
                 transport: .websocket),
             booksApplied: [], cause: text, attempts: attempts,
             tokenExpiries: 2, retryableErrors: 1, completed: false, refusal: "NOT_A_SHELF")
+        full.job?.earlierStreams = 3
         full.isVolatile = true
         full.photos = 4
         full.journey = .csvImport
@@ -169,7 +170,7 @@ struct TemporaryFolder: ~Copyable {
         full.cancelDueUnixNs = 1_700_000_000_125_000_001
         full.isCanceled = true
         #expect(Mirror(reflecting: full).children.count == 19, "a new member is to be written too")
-        #expect(full.job.map { Mirror(reflecting: $0).children.count } == 5)
+        #expect(full.job.map { Mirror(reflecting: $0).children.count } == 6)
         #expect(Mirror(reflecting: attempts).children.count == 5)
         let book = Book(
             title: text, author: text, isbn: "978", confidence: 0.1, enrichmentStatus: .notFound,
