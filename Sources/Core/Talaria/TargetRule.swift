@@ -76,7 +76,7 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
         case .text:
             "titles and authors are Unicode text, without signs of a wrong encoding, and no ISBN or cover is a word such as “null”"
         case .socket:
-            "messages of a WebSocket are objects with the contract's envelope and types; `ready_ack` is the first, and `reconnected` the next for a client that came back, with no less than it had"
+            "messages of a WebSocket are objects with the contract's envelope and types; `ready_ack` comes first; a client that reconnects then gets `reconnected`, which does not lose the progress of the job"
         }
     }
 }

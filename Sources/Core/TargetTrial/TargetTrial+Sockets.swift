@@ -30,7 +30,7 @@ extension TargetTrial {
         self.attempt(.socket, request, at: now)
         guard let node = JSONNode(bytes), let message = SocketMessage(bytes) else {
             return self.breaks(
-                .socket, request, id, at: now, "a message is no JSON object with a type")
+                .socket, request, id, at: now, "a message is not a JSON object with a type")
         }
         guard let kind = message.kind else {
             return self.breaks(
@@ -50,8 +50,6 @@ extension TargetTrial {
 
     // MARK: The envelope
 
-    private static let versions = ["1.0.0", "2.0.0"]
-
     private mutating func judgeEnvelope(
         _ message: SocketMessage, _ node: JSONNode, _ request: TrialRequest, _ id: UInt64, at now: Instant
     ) {
@@ -62,7 +60,9 @@ extension TargetTrial {
         var flaw: String?
         let (version, pipeline) = (node["version"]?.text, node["pipeline"]?.text)
         if message.jobId == nil { flaw = wrong("jobId", nil) }
-        if !(version.map { Self.versions.contains($0) } ?? false) { flaw = flaw ?? wrong("version", version) }
+        if !(version.map { SocketMessage.versions.contains($0) } ?? false) {
+            flaw = flaw ?? wrong("version", version)
+        }
         if pipeline != request.journey.pipeline { flaw = flaw ?? wrong("pipeline", pipeline) }
         if message.timestamp == nil { flaw = flaw ?? "\(type) has no timestamp in milliseconds" }
         if let flaw { self.breaks(.socket, request, id, at: now, flaw) }

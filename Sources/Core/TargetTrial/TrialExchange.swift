@@ -42,7 +42,7 @@ package struct TrialRequest: Sendable {
         self.scan = scan
         self.token = authorization.flatMap { Self.digest(ofBearer: $0) }
         self.lastEventID = lastEventID.flatMap { $0.isEmpty ? nil : $0 }
-        self.isReturn = ProgressSocket.field("reconnect", in: query) == "true"
+        self.isReturn = ProgressSocket.isReturn(query)
         self.credentials =
             self.token == nil
             ? nil : authorization.map { Credentials(authorization: $0, deviceID: deviceID) }

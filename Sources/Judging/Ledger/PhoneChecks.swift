@@ -59,6 +59,7 @@ struct PhoneChecks: Sendable {
             let request = RequestKey(operation, seen.scan, attempt)
             self.forms.sent(request, job: job, lastEventID: lastEventID, at: seen.at)
         case .reinstalled: self.forms.reinstalled()
+        case .killed, .pathLost: self.forms.interrupted()
         default: break
         }
         self.requests.record(payload, seen, self.life, &fleet)

@@ -61,16 +61,16 @@ struct RequestFormCheck: Sendable {
         let request: RequestKey
         let job: String?
         let lastEventID: String?
-        /// The job was followed before.
-        let isReturn: Bool
+        /// Whether the job was followed before; nil if that is not known.
+        let isReturn: Bool?
     }
 
     private struct KnownJob {
         let scan: ScanNumber
         /// The digest of its id.
         let job: UInt64
-        /// The phone has requested its stream.
-        var isFollowed = false
+        /// Whether the phone has requested its stream; nil if a request that it had noted may not have been made.
+        var isFollowed: Bool? = false
     }
 
     private static let jobsMax = 64
@@ -95,15 +95,15 @@ struct RequestFormCheck: Sendable {
 
     mutating func sent(_ request: RequestKey, job: String?, lastEventID: String?, at: Instant) {
         self.words.removeAll { $0.at < at }
-        let isReturn = request.operation == .stream && job.map { self.follows($0) } ?? false
+        let isReturn = request.operation == .stream ? job.flatMap { self.follows($0) } : false
         self.words.append(
             Word(at: at, request: request, job: job, lastEventID: lastEventID, isReturn: isReturn))
     }
 
-    /// Notes that a job is followed. Returns whether it was before, as far as that is known.
-    private mutating func follows(_ job: String) -> Bool {
+    /// Notes that a job is followed. Returns whether it was before; nil if that is not known.
+    private mutating func follows(_ job: String) -> Bool? {
         let digest = Digest.inWords(of: job)
-        guard let index = self.jobs.lastIndex(where: { $0.job == digest }) else { return false }
+        guard let index = self.jobs.lastIndex(where: { $0.job == digest }) else { return nil }
         defer { self.jobs[index].isFollowed = true }
         return self.jobs[index].isFollowed
     }
@@ -116,6 +116,13 @@ struct RequestFormCheck: Sendable {
     }
 
     mutating func reinstalled() { self.identity = nil }
+
+    /// A request that the phone has noted may never be made.
+    mutating func interrupted() {
+        for index in self.jobs.indices where self.jobs[index].isFollowed == false {
+            self.jobs[index].isFollowed = nil
+        }
+    }
 
     // MARK: The form
 
@@ -188,13 +195,14 @@ struct RequestFormCheck: Sendable {
         }
     }
 
-    /// Docs/contract.md section 3.4. The first connection of a job is no reconnect, unless the phone was killed before it.
+    /// Docs/contract.md section 3.4. The first connection of a job is no reconnect.
     private static func socketAddress(_ form: RequestForm, _ word: Word?) -> [String] {
         var wrong = form.method == "GET" ? [] : ["\(form.method.bounded) instead of GET"]
         guard let word, let job = word.job else { return wrong }
         let first = ProgressSocket.target(job)
-        let isRight = form.target == first + "&reconnect=true" ? form.attempt > 1 : form.target == first
-        if !isRight || word.isReturn && form.target == first {
+        let again = ProgressSocket.returning(to: first)
+        let allowed = word.isReturn.map { [$0 ? again : first] } ?? [first, again]
+        if !allowed.contains(form.target) {
             wrong.append("a target that is not in the contract, or another job than the phone reported")
         }
         return wrong

@@ -98,7 +98,7 @@ extension Backend {
         case .refused(let refusal): self.refuse(context, refusal, into: &effects)
         case .gone: self.refuse(context, .gone, into: &effects)
         case .job(let facts):
-            let isReturn = ProgressSocket.field("reconnect", in: request.query) == "true"
+            let isReturn = ProgressSocket.isReturn(request.query)
             let fields = handshake.answer(choosing: subprotocol?.name)
             self.openSocket(context, facts, isReturn: isReturn, fields, into: &effects)
         }

@@ -22,8 +22,7 @@ extension App {
 
     /// A job that was followed before is joined again.
     func socketTarget(_ target: String, of job: DurableJob, attempt: UInt32) -> String {
-        guard attempt > job.earlierStreams + 1 else { return target }
-        return target + (target.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + "reconnect=true"
+        attempt > job.earlierStreams + 1 ? ProgressSocket.returning(to: target) : target
     }
 
     // MARK: Its answer

@@ -48,10 +48,8 @@ extension JSONWriter {
                     writer.member("authToken", job.authToken)
                     writer.member("sseUrl", job.sseUrl)
                     writer.member("lastEventID", job.lastEventID)
-                    if job.transport != .sse {
-                        writer.member("transport", job.transport.rawValue)
-                        writer.member("earlierStreams", job.earlierStreams)
-                    }
+                    if job.transport != .sse { writer.member("transport", job.transport.rawValue) }
+                    if job.earlierStreams > 0 { writer.member("earlierStreams", job.earlierStreams) }
                 }
             }
             writer.member("cause", record.cause)

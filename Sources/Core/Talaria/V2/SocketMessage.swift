@@ -58,7 +58,7 @@ package struct SocketMessage: Hashable, Sendable {
     /// only a message has.
     package var eventData: [UInt8] {
         guard var object = JSONObjectText(self.payload) else { return self.payload }
-        for name in self.kind?.ownMembers ?? [] { object.remove(name) }
+        for name in self.kind?.ownMembers ?? [] where object.contains(name) { object.remove(name) }
         let known = object.bytes
         let implied = self.implied.filter { !object.contains($0.name) }
         guard !implied.isEmpty, let brace = known.firstIndex(of: UInt8(ascii: "{")) else { return known }
@@ -86,7 +86,8 @@ package struct SocketMessage: Hashable, Sendable {
         return kind.eventID(timestamp)
     }
 
-    /// The version of the envelope.
+    /// The versions of the envelope that the contract has.
+    package static let versions = ["1.0.0", "2.0.0"]
     private static let version: StaticString = "1.0.0"
 
     /// The message of a server, with the pipeline of the journey, or of a client, which names no job.
@@ -177,6 +178,18 @@ package enum ProgressSocket {
 
     /// The target of a job's socket.
     package static func target(_ jobId: String) -> String { "\(Self.path)?jobId=\(jobId)" }
+
+    private static let returnField = "reconnect"
+
+    /// The target for a client that has lost the socket.
+    package static func returning(to target: String) -> String {
+        target + (target.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + "\(Self.returnField)=true"
+    }
+
+    /// Whether the query is that of a client that has lost the socket.
+    package static func isReturn(_ query: String?) -> Bool {
+        Self.field(Self.returnField, in: query) == "true"
+    }
 
     /// The value of a field of a query; nil without it.
     package static func field(_ name: String, in query: String?) -> Substring? {
