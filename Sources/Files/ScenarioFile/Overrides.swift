@@ -31,9 +31,12 @@ struct Overrides {
     private static let addedFault = "faults+"
 
     private func adding(_ fault: Node, at location: Place, to root: Node) -> Node {
-        guard case .list(let faults)? = root["faults"]?.content else {
-            let list = Node(content: .list([fault]), location: location)
-            return self.set(["faults"], list, in: root, .root, location) ?? root
+        var faults: [Node] = []
+        switch root["faults"]?.content {
+        case .list(let given): faults = given
+        case nil, .scalar(""): break
+        // What is wrong with it is reported where it stands.
+        case .scalar, .map, .reported: return root
         }
         let list = Node(content: .list(faults + [fault]), location: location)
         return self.set(["faults"], list, in: root, .root, location) ?? root

@@ -282,7 +282,7 @@ package enum MarkdownReport {
         for note in result.notes { text += "- \(MarkdownText.escaped(note))\n" }
         text += "- \(MarkdownText.code(result.tool)), scenario SHA-256 `\(result.scenario.sha256)`\n"
         if let machine = result.machine { text += "- machine \(MarkdownText.code(machine))\n" }
-        let steps = result.nextSteps.map { "\($0.line)  # \($0.label)" }
+        let steps = result.commands.map { "\($0.line)  # \($0.label)" }
         if !steps.isEmpty { text += "\n" + MarkdownText.block("sh", steps.joined(separator: "\n")) }
         return text + "\n</details>\n"
     }

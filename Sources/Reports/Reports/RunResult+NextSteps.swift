@@ -15,7 +15,7 @@ struct NextStep {
 }
 
 extension RunResult {
-    /// What to run next, the most telling first; the last one makes the run again.
+    /// What to run next, the most telling first.
     var nextSteps: [NextStep] {
         var steps: [NextStep] = []
         if let violation = self.firstViolation,
@@ -23,15 +23,21 @@ extension RunResult {
         {
             steps.append(NextStep(label: "First violation", words: words))
         }
-        if let directory = self.directory {
-            steps += self.steps(in: directory)
-            if steps.isEmpty, self.exit == .sloFailed, self.files.contains(RunDirectory.FileName.events) {
-                steps.append(NextStep(label: "Phones", words: ["swiftwing-sim", "inspect", directory]))
-            }
+        guard let directory = self.directory else { return steps }
+        steps += self.steps(in: directory)
+        if steps.isEmpty, self.exit == .sloFailed, self.files.contains(RunDirectory.FileName.events) {
+            steps.append(NextStep(label: "Phones", words: ["swiftwing-sim", "inspect", directory]))
         }
-        if !self.command.isEmpty { steps.append(NextStep(label: "Reproduce with", words: self.command)) }
         return steps
     }
+
+    /// What makes the run again; nil for a run that no command can make.
+    var reproduction: NextStep? {
+        self.command.isEmpty ? nil : NextStep(label: "Reproduce with", words: self.command)
+    }
+
+    /// Both, the reproduction last.
+    var commands: [NextStep] { self.nextSteps + [self.reproduction].compactMap { $0 } }
 
     private func steps(in directory: String) -> [NextStep] {
         var steps: [NextStep] = []

@@ -369,7 +369,7 @@ extension SummaryWriter {
             let others = self.result.files.filter { $0 != page }
             if !others.isEmpty { self.labeled("", [Piece(others.joined(separator: " "), .dim)]) }
         }
-        for step in self.result.nextSteps {
+        for step in self.result.commands {
             self.page.command(Piece(step.label, .bold), indent: Self.labelColumns, step.words)
         }
     }

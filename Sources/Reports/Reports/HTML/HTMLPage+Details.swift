@@ -194,7 +194,7 @@ extension HTMLPage {
         let notes = HTML.items(result.notes.prefix(40), bytesMax: 400)
         var body = HTML.table(["property", "value"], rows, numbers: [], id: "environment-table")
         if !notes.isEmpty { body += "<h3>Notes</h3><ul>\(notes)</ul>\n" }
-        if let step = result.nextSteps.last {
+        if let step = result.reproduction {
             body += """
                 <h3>\(step.label)</h3><pre tabindex="0">\(step.line, bytesMax: 4_000)</pre>
 

@@ -118,7 +118,7 @@ package struct HTMLPage {
 
     /// What to run after a verdict that is not green. The command that makes the run again is below, as for any run.
     private var nextSteps: HTML {
-        let steps = self.result.exit == .success ? [] : self.result.nextSteps.dropLast()
+        let steps = self.result.exit == .success ? [] : self.result.nextSteps
         return steps.map { step in
             "<p class=\"next\"><b>\(step.label)</b> <code>\(step.line, bytesMax: 1_000)</code></p>\n"
         }.joined()
