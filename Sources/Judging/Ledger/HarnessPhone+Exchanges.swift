@@ -121,7 +121,10 @@ extension HarnessPhone {
         // A job that is not known here is one that the backend has not, or not any more.
         let job = id.flatMap { id in self.jobs.last { $0.id == id } }
         switch status {
-        case 401: return job.map { $0.isTokenOver(at: fleet.now, server) } ?? true
+        case 401:
+            guard let job else { return true }
+            let isSocketOver = operation == .stream && job.socket.isOver(at: fleet.now)
+            return isSocketOver || job.isTokenOver(at: fleet.now, server)
         case 404, 410:
             guard let job else { return true }
             return operation == .results && !job.hasResults(at: fleet.now, server)
@@ -176,6 +179,9 @@ extension HarnessPhone {
             self.terminalApplied(job: job, kind, inline: inline, scan, &fleet)
         case .resultsDecoded(let job, let books, _):
             self.resultsDecoded(job: job, books: books, scan, &fleet)
+        case .jobFollowed(let job, let transport):
+            guard let index = self.jobs.lastIndex(where: { $0.id == job }) else { return }
+            self.jobs[index].socket.isSocket = transport == .websocket
         case .lookupAnswered(found: true, let isRepeated, _, _):
             self.lookupAnswered(isRepeated: isRepeated, scan, &fleet)
         default: self.scanOrLife(payload, scan, &fleet)

@@ -28,6 +28,7 @@ struct HarnessJob: Sendable {
 
     // Its streams.
     var streams = 0
+    var socket = SocketState()
     /// The attempt of the last opened stream.
     var attempt: UInt32 = 0
     /// The position that is due next on its one stream; nil if that is not known.
@@ -212,6 +213,7 @@ extension HarnessPhone {
         guard let index = self.jobIndex(id) else { return }
         if self.jobs[index].streams == 0 { self.jobs[index].terminals = 0 }
         self.jobs[index].streams += 1
+        self.jobs[index].socket.opened()
         self.jobs[index].attempt = attempt
         self.jobs[index].next = after.map { $0 + 1 }
         self.jobs[index].isReplaying = true

@@ -13,7 +13,10 @@ extension HarnessPhone {
         job id: String, attempt: UInt32, byPeer: Bool, _ scan: ScanNumber, _ fleet: inout HarnessFleet
     ) {
         let job = self.jobs.lastIndex { $0.id == id }
-        if let job { self.jobs[job].streams = max(0, self.jobs[job].streams - 1) }
+        if let job {
+            self.jobs[job].streams = max(0, self.jobs[job].streams - 1)
+            self.jobs[job].socket.ended(at: fleet.now)
+        }
         guard !byPeer else { return }
         if let index = self.exchangeIndex(.stream, scan, attempt) {
             self.exchanges[index].hasEnded = true

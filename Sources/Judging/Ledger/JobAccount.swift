@@ -58,6 +58,7 @@ struct JobAccount: Sendable {
     var pendingCleanup: PendingCleanup?
 
     var stream = StreamAccount()
+    var socket = SocketState()
 
     /// The record of its scan names it, as far as can be seen: the phone follows it, or keeps it for later.
     var isInRecord: Bool {

@@ -342,6 +342,7 @@ extension PhoneAccount {
         self.jobs[index].isEndedByServer =
             status != 401 || isFired || !fleet.settings.hasBackendView
             || self.jobs[index].isTokenOver(at: moment, lifetime: fleet.settings.tokenLifetime)
+            || operation == .stream && self.jobs[index].socket.isOver(at: moment)
     }
 
     mutating func abandoned(

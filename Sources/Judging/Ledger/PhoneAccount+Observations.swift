@@ -177,7 +177,9 @@ extension PhoneAccount {
         case .cleanupAnswered(let job, let status, _):
             self.deleteAnswered(scan, job: job, status: status, at: at, &fleet)
         case .jobFollowed(let job, let transport):
-            if let index = self.jobIndex(job) { self.jobs[index].stream.isSocket = transport == .websocket }
+            guard let index = self.jobIndex(job) else { return }
+            self.jobs[index].stream.isSocket = transport == .websocket
+            self.jobs[index].socket.isSocket = transport == .websocket
         case .jobAbandoned(let job, let cause):
             self.abandoned(scan, job: job, cause: cause, at: at, &fleet)
         default: self.recordStream(payload, scan: scan, at: at, &fleet)
@@ -296,9 +298,11 @@ extension PhoneAccount {
             self.photosReceived(count, job: job, of: scan)
         case .streamEnded(let job, let attempt, _):
             self.streams.ended(job: job, scan: scan, attempt: attempt)
+            if let index = self.jobIndex(job) { self.jobs[index].socket.ended(at: at) }
         case .streamOpened(let job, let attempt, let after):
             self.streamOpened(scan, job: job, attempt: attempt, at: at, &fleet)
             self.serverOpenedStream(job: job, attempt: attempt, after: after)
+            if let index = self.jobIndex(job) { self.jobs[index].socket.opened() }
         case .eventWritten(let job, let id, let position, let kind, _):
             self.eventWritten(job: job, event: id, position: position, kind: kind)
         case .finished(let job, let kind, let books):

@@ -56,7 +56,7 @@ enum SocketUse: Hashable, Sendable {
         switch self {
         case .none: true
         case .used(let connections, let lostAt):
-            isReturn && (connections > 0 || now - lostAt <= ProgressSocket.stateTime)
+            isReturn && (connections > 0 || !ProgressSocket.isStateOver(lostAt: lostAt, at: now))
         }
     }
 

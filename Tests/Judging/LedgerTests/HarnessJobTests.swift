@@ -44,6 +44,24 @@ import Testing
             ])
     }
 
+    @Test func `a WebSocket is joined again for 60 s after its loss, and a stream for as long as its token is good`() {
+        func errors(_ transport: StreamTransport, after pause: Interval) -> [String] {
+            HarnessStory {
+                $0.upload()
+                $0.phone(.jobFollowed(job: $0.job, by: transport))
+                $0.open()
+                $0.backend(.streamEnded(job: $0.job, attempt: 1, byPeer: true))
+                $0.phone(.streamLost(job: $0.job, attempt: 1, .silence, silence: nil))
+                $0.pass(pause - .milliseconds(2))
+                $0.exchange(.stream, attempt: 2, 401)
+            }.errors()
+        }
+        let minute = Interval.seconds(60)
+        #expect(errors(.websocket, after: minute + .milliseconds(1)) == [])
+        #expect(errors(.websocket, after: minute) == [Self.unexplained("stream was answered with 401")])
+        #expect(errors(.sse, after: .minutes(2)) == [Self.unexplained("stream was answered with 401")])
+    }
+
     @Test func `a token that was revoked is good no more`() {
         func story(_ status: Int) -> HarnessStory {
             HarnessStory {

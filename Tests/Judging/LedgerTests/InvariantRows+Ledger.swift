@@ -59,6 +59,13 @@ extension History {
         self.phone(.suspended)
         self.phone(.queued(.suspended))
     }
+
+    /// The job's stream is a WebSocket; its connection ended before this time.
+    fileprivate mutating func loseSocket(for time: Interval) {
+        self.phone(.jobFollowed(job: self.job, by: .websocket))
+        self.backend(.streamEnded(job: self.job, attempt: 1, byPeer: true))
+        self.pass(time)
+    }
 }
 
 extension Invariant {
@@ -626,6 +633,10 @@ extension InvariantRow {
             outside: .leftRunning("another job's was", status: 401) {
                 $0.backend(.tokenRevoked(job: "job-0"))
             }),
+        Excuse(
+            name: "401 to a WebSocket that was lost long ago",
+            inside: .leftRunning("61 s ago", status: 401) { $0.loseSocket(for: .seconds(61)) },
+            outside: .leftRunning("59 s ago", status: 401) { $0.loseSocket(for: .seconds(59)) }),
         Excuse(
             name: "401 to the stream, of a fired fault",
             inside: .leftRunning("fired on this request", status: 401) {

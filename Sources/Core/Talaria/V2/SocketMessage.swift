@@ -166,7 +166,7 @@ package enum ProgressSocket {
     /// The time between `job_complete` and the close.
     package static let closeDelay = Interval.seconds(1)
     /// The time for which a server keeps the state of a lost connection.
-    package static let stateTime = Interval.seconds(60)
+    private static let stateTime = Interval.seconds(60)
     /// The longest message of a client.
     package static let clientBytesMax = 10 << 10
     /// The longest message of a server.
@@ -178,6 +178,11 @@ package enum ProgressSocket {
 
     /// The target of a job's socket.
     package static func target(_ jobId: String) -> String { "\(Self.path)?jobId=\(jobId)" }
+
+    /// Whether a server has forgotten a connection that was lost then.
+    package static func isStateOver(lostAt: Instant, at moment: Instant) -> Bool {
+        moment - lostAt > Self.stateTime
+    }
 
     private static let returnField = "reconnect"
 
