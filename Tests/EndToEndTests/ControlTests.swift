@@ -44,7 +44,7 @@ extension SideBySide {
             [ShortRun.scenario]
                 + ShortRun.set([
                     "fleet.commuters.devices=12", "fleet.commuters.scans=\(scans)",
-                    "fleet.commuters.arrivals=4/s", "server.job-time=\(jobTime)", "drain=5s",
+                    "fleet.commuters.arrivals=4/s", "server.job-time=\(jobTime)", "drain=20s",
                     "faults=\(faults)",
                 ]) + ShortRun.objectiveOfScansAlone + ["--dashboard"]
         }

@@ -25,7 +25,7 @@ extension SideBySide {
                 try await Binary.run(["trend", path("a"), path("b"), "--html", path("trend.html")]).code == 0)
             let pages = ["b/report.html", "compare.html", "trend.html"].map(path)
             let script = Package.tests.appending(path: "Tools/axe.py").path
-            let outcome = try await Subprocess.run(Self.python, [script] + pages, seconds: 55)
+            let outcome = try await Subprocess.run(Self.python, [script] + pages, seconds: 250)
             try #require(outcome.code == 0, "\(outcome.complaint)")
             let found = try JSONDecoder().decode(
                 [String: [Violation]].self, from: Data(outcome.output.utf8))

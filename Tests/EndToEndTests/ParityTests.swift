@@ -110,8 +110,9 @@ private struct Script {
         // Streams of v2 look for changes after 500 ms, 1250 ms and 2375 ms; with five books nothing else happens then.
         Part(Self.lookups + Self.barcodes + Self.polled, books: 5, server: ", dialect: bendv3"),
         Part(Self.texts + Self.reviews),
-        Part(Self.sockets(["bookshelf-scan", "batch-enrichment"])),
-        Part(Self.sockets(["csv-import"]) + Self.closes + Self.frames),
+        // A WebSocket that is opened again gets the state of that moment: no step of a job may come close to it.
+        Part(Self.sockets(["bookshelf-scan", "batch-enrichment"]), jobSeconds: 8),
+        Part(Self.sockets(["csv-import"]) + Self.closes + Self.frames, jobSeconds: 8),
         // A run in which no scan completes fails.
         Part(Self.cancels + [Script(name: "nobody-cancels", faults: [])]),
     ]
@@ -463,12 +464,14 @@ private struct Script {
 private struct Part {
     let scripts: [Script]
     private let books: Int
+    private let jobSeconds: Int
     /// Keys in addition to those that every server has.
     private let server: String
 
-    init(_ scripts: [Script], books: Int = 3, server: String = "") {
+    init(_ scripts: [Script], books: Int = 3, jobSeconds: Int = 2, server: String = "") {
         self.scripts = scripts
         self.books = books
+        self.jobSeconds = jobSeconds
         self.server = server
     }
 
@@ -494,7 +497,7 @@ private struct Part {
             slo: {scans.waiting: count <= \(2 * self.scripts.count)}
             fleet:
             \(groups.joined(separator: "\n"))
-            server: {books: \(self.books), job-time: 2s, ping: 700ms, rate-limit: off\(self.server)}
+            server: {books: \(self.books), job-time: \(self.jobSeconds)s, ping: 700ms, rate-limit: off\(self.server)}
             faults:
             \(faults.joined(separator: "\n"))
 

@@ -196,7 +196,8 @@ def run(binary, mode, folder):
             [binary, "run", scenario, "--target", address, "--output", output, "--quiet", "--trace"],
             capture_output=True, text=True, timeout=100, env={**os.environ, "NO_COLOR": "1"})
     finally:
-        server.terminate()
+        # It has nothing to save, and its graceful end may wait for connections that are gone.
+        server.kill()
         server.wait()
     if ended.returncode != 0:
         return f"exit {ended.returncode}: {ended.stdout[-1500:]}{ended.stderr[-500:]}"
