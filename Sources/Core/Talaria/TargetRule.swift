@@ -46,7 +46,7 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
         case .jobUnique:
             "the target gives no job id to two devices or to two photos"
         case .jobAddressed:
-            "every event, status and result of the target names the job that was asked for, or none"
+            "every event, status, result and WebSocket of the target names the job that was asked for, or none"
         case .resume:
             "a stream that is resumed in time repeats no event up to the Last-Event-ID, and skips none after it"
         case .ids:

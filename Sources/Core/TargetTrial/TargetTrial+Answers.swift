@@ -56,6 +56,14 @@ extension TargetTrial {
                     "the job \(job.bounded) was given to device \(owner.raw), too")
             }
         }
+        if let link = node?["data"]?["websocketUrl"]?.text, let named = ProgressSocket.job(of: link) {
+            self.attempt(.jobAddressed, request, at: now)
+            if named != job {
+                self.breaks(
+                    .jobAddressed, request, id, at: now,
+                    "the websocketUrl of the job \(job.bounded) is that of the job \(named.bounded)")
+            }
+        }
         // A photo that is uploaded again may get its job again, also after a DELETE.
         if let known = self.jobs[job], known.accepted != nil, known.deleted == nil { return }
         var known = TrialJob(device: device, scan: request.scan)

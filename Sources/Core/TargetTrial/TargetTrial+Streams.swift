@@ -211,6 +211,12 @@ extension TargetTrial {
         return JourneyPath(path: path)?.endpoint == .results(jobId: job)
     }
 
+    /// A key of the contract's form names the results of this job, by its id or by the UUID at its end.
+    private static func isResults(key: String, of job: String) -> Bool {
+        let prefix = "job-results:"
+        return !key.hasPrefix(prefix) || job.hasSuffix(key.dropFirst(prefix.count))
+    }
+
     /// The target has ended a stream by itself.
     mutating func judgeEnd(_ exchange: TrialExchange, _ id: UInt64, at now: Instant) {
         guard let stream = exchange.stream, stream.terminals == 0, exchange.request.probe != .deleted,
@@ -249,6 +255,9 @@ extension TargetTrial {
         }
         if let link = node?["resultsUrl"]?.text, !Self.isResults(link, of: job) {
             self.breaks(.resultsAgree, request, id, at: now, "the resultsUrl is “\(link.bounded)”")
+        }
+        if let key = node?["summary"]?["resourceId"]?.text, !Self.isResults(key: key, of: job) {
+            self.breaks(.resultsAgree, request, id, at: now, "the resourceId is “\(key.bounded)”")
         }
         if known.end == nil { self.probeResults(of: job, at: now) }
         let books = TrialBooks(node?["books"])

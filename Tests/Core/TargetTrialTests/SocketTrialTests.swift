@@ -81,6 +81,32 @@ import Wire
         }
     }
 
+    @Test func `a websocketUrl of another job breaks job-addressed`() {
+        func broken(_ link: String) -> [TargetRule] {
+            var target = TriedTarget()
+            target.exchange(
+                "POST", "/api/batch-scan", 202,
+                #"{"success":true,"data":{"jobId":"\#(Self.job)","token":"t","websocketUrl":"\#(link)"}}"#,
+                token: nil)
+            return target.rules
+        }
+        #expect(broken("wss://a.b/ws/progress?jobId=\(Self.job)") == [])
+        #expect(broken("/ws/progress?v=1&jobId=\(Self.job)#top") == [])
+        #expect(broken("/ws/progress") == [])
+        #expect(broken("/ws/progress?jobId=\(Self.other)") == [.jobAddressed])
+    }
+
+    @Test func `a resourceId of another job breaks results-agree`() {
+        func broken(_ key: String) -> Set<TargetRule> {
+            let end = Message(type: "job_complete", payload: #"{"summary":{"resourceId":"\#(key)"}}"#)
+            return self.broken([Self.acknowledged, Self.started, end])
+        }
+        #expect(broken("job-results:\(Self.job)") == [])
+        #expect(broken("job-results:\(Self.job.dropFirst(5))") == [], "its UUID alone")
+        #expect(broken("another form") == [])
+        #expect(broken("job-results:\(Self.other)") == [.resultsAgree])
+    }
+
     @Test func `an envelope of another form breaks socket`() {
         let flaws: [(inout Message) -> Void] = [
             { $0.job = nil }, { $0.version = "4" }, { $0.pipeline = "csv_import" }, { $0.time = nil },

@@ -179,6 +179,12 @@ package enum ProgressSocket {
     /// The target of a job's socket.
     package static func target(_ jobId: String) -> String { "\(Self.path)?jobId=\(jobId)" }
 
+    /// The job of such a target, or of a URL with one; nil if it names none.
+    package static func job(of link: String) -> String? {
+        let query = link.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1).dropFirst().first
+        return Self.field("jobId", in: query.map(String.init)).map(String.init)
+    }
+
     /// Whether a server has forgotten a connection that was lost then.
     package static func isStateOver(lostAt: Instant, at moment: Instant) -> Bool {
         moment - lostAt > Self.stateTime
