@@ -44,7 +44,7 @@ import Testing
             ])
     }
 
-    @Test func `a WebSocket is joined again for 60 s after its loss, and a stream for as long as its token is good`() {
+    @Test func `a WebSocket can be joined again for 60 s, a stream while its token is good`() {
         func errors(_ transport: StreamTransport, after pause: Interval) -> [String] {
             HarnessStory {
                 $0.upload()
