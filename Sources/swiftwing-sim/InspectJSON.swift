@@ -13,7 +13,8 @@ import Talaria
 enum InspectJSON {
     /// The worst-affected phones, and how many there are.
     static func phones(_ run: PastRun, count: Int) -> [String: JSONValue] {
-        let all = run.timeline.worstPhones(.max)
+        let violators = run.result.violators
+        let all = run.timeline.phones(named: violators.map(\.device), worst: .max)
         return [
             "count": .integer(all.count),
             "phones": .array(
@@ -21,6 +22,8 @@ enum InspectJSON {
                     .object([
                         "device": .integer(phone.device.raw),
                         "group": Self.group(of: phone.device, run.head),
+                        "violations": .integer(
+                            violators.first { $0.device == phone.device }?.violations ?? 0),
                         "begun": .integer(phone.captured),
                         "completed": .integer(phone.completed),
                         "refused": .integer(phone.refused),
@@ -49,6 +52,11 @@ enum InspectJSON {
                         "group": Self.group(of: scan.device, head),
                         "time_ms": Self.milliseconds((scan.to ?? end) - scan.from),
                         "finished": .bool(scan.to != nil),
+                        "spent_ms": .object(
+                            Dictionary(
+                                SlowTime.parts { scan.spent[$0] }.map {
+                                    ($0.activity.rawValue, Self.milliseconds($0.time))
+                                }, uniquingKeysWith: { first, _ in first })),
                         "last_event": .string(Printable.bounded(scan.last)),
                         "last_event_at_ms": Self.milliseconds(scan.lastAt - .zero),
                     ])

@@ -60,6 +60,8 @@ package enum Printable {
             case "µ": ascii += "u"
             case "·", "–", "—": ascii += "-"
             case "×": ascii += "x"
+            case "█": ascii += "#"
+            case "░": ascii += "."
             case Self.tie: ascii.unicodeScalars.append(scalar)
             case "’", "‘": ascii += "'"
             case "“", "”": ascii += "\""

@@ -22,17 +22,11 @@ extension RunReport {
             ReportFile(name: RunDirectory.FileName.head, bytes: head.bytes),
             ReportFile(name: RunDirectory.FileName.series, bytes: series.counts),
             ReportFile(name: RunDirectory.FileName.latency, bytes: series.histograms),
-        ] + (self.scans(of: parts.map(\.folder)).map { [$0] } ?? [])
+        ]
+            + (ScansFile.merged(parts.map(\.folder)).map {
+                [ReportFile(name: RunDirectory.FileName.scans, bytes: ScansFile.bytes($0))]
+            } ?? [])
             + (scenario.map { [ReportFile(name: RunDirectory.FileName.scenario, bytes: $0)] } ?? [])
-    }
-
-    /// The scans of all parts; nil if one has none, or if two have the same phone.
-    private func scans(of folders: [String]) -> ReportFile? {
-        var all = ScanTable()
-        for folder in folders {
-            guard let part = ScansFile.read(folder), all.add(part) else { return nil }
-        }
-        return ReportFile(name: RunDirectory.FileName.scans, bytes: ScansFile.bytes(all))
     }
 
     /// The evidence of a merge, which is read instead of the log. `files`: those that it belongs to.

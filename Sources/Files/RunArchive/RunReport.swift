@@ -67,18 +67,10 @@ package struct RunReport: Sendable {
         self.scenarioText = folders.first.map(Self.scenarioText) ?? ""
     }
 
-    /// The worst-affected phones, and those of the first violations. The numbers of shards are not unique.
     private static func phones(of result: RunResult, _ timeline: RunTimeline) -> [PhoneSummary] {
-        var phones = timeline.worstPhones(Self.timelinesMax)
-        let broken = result.verdicts.filter { $0.standing == .broken || $0.standing == .brokenAsExpected }
-        for device in broken.compactMap({ $0.examples.first?.device }) {
-            guard phones.count < Self.timelinesMax + Self.violationTimelinesMax else { break }
-            guard !phones.contains(where: { $0.device == device }),
-                let phone = timeline.phones.first(where: { $0.device == device })
-            else { continue }
-            phones.append(phone)
-        }
-        return phones
+        timeline.phones(
+            named: result.violators.prefix(Self.violationTimelinesMax).map(\.device), worst: Self.timelinesMax
+        )
     }
 
     private static let scenarioBytesMax = 64 * 1_024

@@ -9,9 +9,10 @@ import Talaria
 /// for each that is listed; then comes one line a scan, in the order of their scheduled captures:
 ///
 ///     {"schema":1,"one_of":1}
-///     {"phone":17,"scan":3,"at_ms":12480.5,"end":"completed","books":6,"ms":{"scan.time":5571.02,"upload.time":812.4}}
+///     {"phone":17,"scan":3,"at_ms":12480.5,"end":"completed","books":6,"ms":{"scan.time":5571.02,"upload.time":812.4},
+///      "spent_ms":{"upload":806.11,"server":4764.9}}
 ///
-/// If a scan has several samples of a latency, the longest is listed.
+/// If a scan has several samples of a latency, the longest is listed. `spent_ms` divides its time between its activities.
 package enum ScansFile {
     private static let schema = 1
     /// The maximum size of the file: of a run with more scans it has a sample.
@@ -54,10 +55,21 @@ package enum ScansFile {
                 for metric in ScanTable.metrics {
                     guard let time = row[metric] else { continue }
                     line.key(text: metric.rawValue)
-                    line.raw(DecimalText.text(time.nanoseconds / 1_000, decimals: 3, shown: 0...3))
+                    line.raw(Self.milliseconds(time))
+                }
+            }
+            guard row.spent.total > .zero else { return }
+            line.object("spent_ms") { line in
+                for activity in ScanActivity.allCases where row.spent[activity] > .zero {
+                    line.key(text: activity.rawValue)
+                    line.raw(Self.milliseconds(row.spent[activity]))
                 }
             }
         }
+    }
+
+    private static func milliseconds(_ time: Interval) -> String {
+        DecimalText.text(time.nanoseconds / 1_000, decimals: 3, shown: 0...3)
     }
 
     // MARK: Reading
@@ -78,6 +90,15 @@ package enum ScansFile {
         return lines.isWhole ? scans : nil
     }
 
+    /// The scans of all parts of a run; nil if one has none, or if two have the same phone.
+    static func merged(_ folders: [String]) -> ScanTable? {
+        var all = ScanTable()
+        for folder in folders {
+            guard let part = Self.read(folder), all.add(part) else { return nil }
+        }
+        return all
+    }
+
     private static func row(_ node: JSONNode) -> ScanRow? {
         guard let device = node["phone"]?.integer(UInt32.self), let scan = node["scan"]?.integer(UInt32.self),
             let at = node["at_ms"]?.nanoseconds(6), let books = node["books"]?.count,
@@ -95,6 +116,13 @@ package enum ScansFile {
                 return
             }
             row.record(metric, .nanoseconds(nanoseconds))
+        }
+        for member in node["spent_ms"]?.members ?? [] {
+            guard let activity = ScanActivity(rawValue: member.key), let time = member.value.nanoseconds(6)
+            else {
+                return nil
+            }
+            row.spent.add(.nanoseconds(time), to: activity)
         }
         return isKnown ? row : nil
     }

@@ -104,6 +104,7 @@ struct SummaryReader {
         result.capacity = Self.capacity(self.summary["capacity"])
         result.rollout = Self.rollout(self.summary["rollout"])
         result.resources = Self.resources(self.summary["resources"])
+        result.slow = Self.slow(self.summary["slow_scans"])
         if let gauge = self.summary["gauges"]?["server.streams.open"], let peak = gauge["peak"]?.count,
             let by = gauge["peak_by_s"]?.nanoseconds(9)
         {
@@ -226,6 +227,19 @@ struct SummaryReader {
                 violations: violations, expected: expected, examples: [first].compactMap { $0 },
                 hadOccasion: hadOccasion)
         }
+    }
+
+    private static func slow(_ value: JSONNode?) -> SlowTime? {
+        guard let value, let least = value["from_ms"]?.nanoseconds(6), let isLimit = value["is_limit"]?.flag,
+            let scans = value["scans"]?.count, let unfinished = value["unfinished"]?.count,
+            let known = value["of"]?.count
+        else { return nil }
+        return SlowTime(
+            least: Interval(nanoseconds: least), isLimit: isLimit, scans: scans, unfinished: unfinished,
+            known: known,
+            parts: SlowTime.parts { activity in
+                value["ms"]?[activity.rawValue]?.nanoseconds(6).map { .nanoseconds($0) } ?? .zero
+            })
     }
 
     private static func resources(_ value: JSONNode?) -> Resources {

@@ -310,10 +310,9 @@ package struct RunJudge: Sendable {
         self.close(facts, log)
         var metrics = self.table
         self.harnessError = self.contradiction(in: metrics, made: facts.observationsMade)
-        // A simulated timer is never late.
+        // A simulated timer is never late. Nor does a computation take time there.
         if head.world == .virtual {
             metrics.cannotKnow(.latency(.generatorLateness))
-            // Nor does a computation take time there.
             if head.groups.contains(where: { $0.journey == .textEnrichment }) {
                 metrics.cannotKnow(.latency(.reconcileTime))
             }
@@ -331,11 +330,10 @@ package struct RunJudge: Sendable {
         }
         result.failure = failure?.text
         result.endedEarly = self.endedBy?.text
-        if isWhole, !self.isInterrupted {
-            result.unreached = self.coverage?.unreached ?? []
-        }
+        if isWhole, !self.isInterrupted { result.unreached = self.coverage?.unreached ?? [] }
         result.resources = facts.resources
         result.streamsOpen = facts.streamsOpen
+        result.slow = SlowTime(of: self.scans, limit: result.scanTimeLimit)
         if isWhole { result.drained = min(facts.drain, max(.zero, facts.length - (self.capturedAt - .zero))) }
         result.heldBack = facts.skipped.heldBack
         result.heldTime = facts.skipped.heldTime
@@ -396,6 +394,7 @@ package struct RunJudge: Sendable {
             self.judged?.collector.finish()
         }
         self.cut(log, open: open)
+        self.scans.finish(at: facts.endedAt)
         self.objectives.finish(at: facts.endedAt)
         var driver = MetricSet()
         if let lateness = facts.lateness { driver.add(lateness, to: .generatorLateness) }

@@ -35,6 +35,7 @@ extension RunResult {
             }, groups: self.expectations.groups)
         part.resources = Resources(client: nil, backend: nil)
         part.streamsOpen = nil
+        part.slow = nil
         part.judge(failures: self.exitReasons.failures)
         return part
     }

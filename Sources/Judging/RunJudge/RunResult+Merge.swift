@@ -136,6 +136,8 @@ extension RunResult {
         self.resources.add(other.resources)
         if let others = other.streamsOpen { self.streamsOpen?.add(others) } else { self.streamsOpen = nil }
         self.add(other.remarks)
+        // What is slow in the whole is not known of the parts.
+        self.slow = nil
     }
 }
 

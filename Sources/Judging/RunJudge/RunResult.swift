@@ -68,6 +68,8 @@ package struct RunResult: Sendable {
     package internal(set) var isShard: Bool
     /// The time that unfinished scans had after the last arrival; nil if they had none.
     package var drained: Interval?
+    /// Where the time of its slow scans went; nil if that is not known.
+    package var slow: SlowTime?
     /// The errors as the phones saw them, the most frequent first.
     package var errors: [ErrorSummary.Row] = []
 
@@ -127,14 +129,31 @@ package struct RunResult: Sendable {
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
 
     /// The limit of `scan.time` that the run did not meet; the lowest of several.
-    package var scanTimeMissed: Interval? {
-        self.slos.compactMap { result -> Int64? in
-            guard result.isBreach, result.slo.selector.metric == .latency(.scanTime),
+    package var scanTimeMissed: Interval? { self.scanTimeLimits(where: \.isBreach).min() }
+
+    /// The limit of `scan.time` above which a scan is slow: the one that was missed, else the highest.
+    package var scanTimeLimit: Interval? { self.scanTimeMissed ?? self.scanTimeLimits { _ in true }.max() }
+
+    private func scanTimeLimits(where isMeant: (SLOResult) -> Bool) -> [Interval] {
+        self.slos.compactMap { result in
+            guard isMeant(result), result.slo.selector.metric == .latency(.scanTime),
                 result.slo.condition.comparison == .less || result.slo.condition.comparison == .lessOrEqual,
                 case .time(let nanoseconds) = result.slo.condition.threshold
             else { return nil }
-            return nanoseconds
-        }.min().map { Interval(nanoseconds: $0) }
+            return Interval(nanoseconds: nanoseconds)
+        }
+    }
+
+    /// The phones that the examples of broken invariants name, in the order of these, with the number of examples.
+    package var violators: [(device: DeviceNumber, violations: Int)] {
+        let broken = self.verdicts.filter { $0.standing == .broken || $0.standing == .brokenAsExpected }
+        return broken.flatMap(\.examples).compactMap(\.device).reduce(into: []) { found, device in
+            if let index = found.firstIndex(where: { $0.device == device }) {
+                found[index].violations += 1
+            } else {
+                found.append((device, 1))
+            }
+        }
     }
 
     /// The exit of the process (Docs/design.md section 4).

@@ -170,6 +170,12 @@ package struct RunTimeline: Sendable {
         return kept
     }
 
+    /// Some phones, then the worst-affected of all others. The numbers of the phones of shards are not unique.
+    package func phones(named devices: some Sequence<DeviceNumber>, worst count: Int) -> [PhoneSummary] {
+        let named = devices.compactMap { device in self.phones.first { $0.device == device } }
+        return named + self.worstPhones(count).filter { mark in !named.contains { $0.device == mark.device } }
+    }
+
     /// One in so many of the worst-affected phones may be listed for its slow scan.
     private static let phonesPerSlowest = 3
 

@@ -21,6 +21,8 @@ package struct ScanRow: Equatable, Sendable {
     /// By the index of the metric in `ScanTable.metrics`, in units of `ScanTable.unit`; the maximum if
     /// nothing was measured.
     package var times = SIMD16<UInt32>(repeating: .max)
+    /// Where its time went; nothing where that is not known.
+    package var spent = ActivityTimes()
 
     package init(device: DeviceNumber, scan: ScanNumber, at: Instant) {
         self.device = device
@@ -70,6 +72,7 @@ package struct ScanTable: Equatable, Sendable {
     package private(set) var oneOf: UInt64
     private var places: [UInt64: Int] = [:]
     private let rowsMax: Int
+    private var activities = ActivityAccount()
 
     package init(oneOf: UInt64 = 1, rowsMax: Int = Self.rowsMax) {
         precondition(oneOf.nonzeroBitCount == 1, "a sample is one of a power of two")
@@ -80,13 +83,14 @@ package struct ScanTable: Equatable, Sendable {
     // MARK: Events
 
     package mutating func record(_ observation: borrowing Observation, _ samples: [Measurements.Sample]) {
-        guard observation.side == .phone, observation.scan != .none else { return }
+        guard observation.side == .phone else { return }
         let (device, scan) = (observation.device, observation.scan)
         // To look into an observation copies it, and routine ones neither begin nor end a scan.
         guard !observation.isRoutine else {
             return self.record(samples, of: Self.key(device, scan))
         }
         guard case .phone(let payload) = observation.what else { return }
+        let spent = self.activities.record(payload, of: scan, on: device, at: observation.at)
         if case .captured(let scheduled) = payload {
             self.add(ScanRow(device: device, scan: scan, at: scheduled))
         }
@@ -96,7 +100,17 @@ package struct ScanTable: Equatable, Sendable {
         }
         switch change {
         case .book: self.rows[place].books += 1
-        case .end(let end): self.rows[place].end = end
+        case .end(let end):
+            self.rows[place].end = end
+            self.rows[place].spent = spent ?? self.rows[place].spent
+        }
+    }
+
+    /// The end of the run, for scans that have not ended.
+    package mutating func finish(at moment: Instant) {
+        for (device, scan, spent) in self.activities.open(at: moment) {
+            guard let place = self.places[Self.key(device, scan)] else { continue }
+            self.rows[place].spent = spent
         }
     }
 
@@ -139,6 +153,10 @@ package struct ScanTable: Equatable, Sendable {
     }
 
     // MARK: Queries
+
+    package static func == (left: ScanTable, right: ScanTable) -> Bool {
+        left.oneOf == right.oneOf && left.rows == right.rows
+    }
 
     package func row(of device: DeviceNumber, _ scan: ScanNumber) -> ScanRow? {
         self.places[Self.key(device, scan)].map { self.rows[$0] }

@@ -22,7 +22,8 @@ package enum MarkdownReport {
     private static func text(_ result: RunResult, worst: [SLOWindow?], errors: String) -> String {
         [
             Self.verdict(result), Self.capacity(result), Self.objectives(result, worst),
-            Self.invariants(result), TargetTable(result)?.markdown ?? "",
+            Self.invariants(result), SlowTimeText(result)?.table.markdown ?? "",
+            TargetTable(result)?.markdown ?? "",
             (RolloutTables(result)?.all ?? []).map(\.markdown).joined(separator: "\n"),
             Self.scans(result), Self.bookFlow(result), result.findingTable.markdown,
             result.disconnectionTable(isLive: false).markdown, Self.latencies(result),
@@ -46,6 +47,7 @@ package enum MarkdownReport {
         var text =
             "## \(result.exit.tone.emoji) \(MarkdownText.escaped(result.scenario.name)): \(result.headline)\n\n"
         if let outcome = result.outcome { text += "**\(MarkdownText.escaped(outcome))**\n\n" }
+        if let why = result.whySlow { text += "\(MarkdownText.escaped(why)).\n\n" }
         if !result.scenario.description.isEmpty {
             text += MarkdownText.escaped(result.scenario.description) + "\n\n"
         }

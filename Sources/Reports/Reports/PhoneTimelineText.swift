@@ -112,18 +112,22 @@ package enum PhoneTimelineText {
         let shown = all > count ? "\(Figures.count(count)) of " : ""
         return
             "\(shown)\(Figures.count(all, "phone", "phones")) with problems, the worst first; the weights, from high to low: "
+            + (run.result.violators.isEmpty ? "" : "broken invariants (of those that the report names), ")
             + "refused and unfinished scans, reconnects given up, kills, lost streams, errors, slow scans"
     }
 
     /// The worst-affected phones as rows of a table with a header.
     package static func worst(_ run: PastRun, count: Int) -> [[String]] {
-        let marks = run.timeline.worstPhones(count)
+        let violators = run.result.violators.prefix(count)
+        let marks = run.timeline.phones(named: violators.map(\.device), worst: count).prefix(count)
         guard !marks.isEmpty else { return [] }
         let fleet = run.head.fleet
         let noun = run.result.noun
         let cancels = marks.contains { $0.canceled > 0 }
         let header =
-            ["phone", "group", noun.many, "completed", "refused"] + (cancels ? ["canceled"] : []) + [
+            ["phone", "group"] + (violators.isEmpty ? [] : ["violations"]) + [
+                noun.many, "completed", "refused",
+            ] + (cancels ? ["canceled"] : []) + [
                 "unfinished", "streams lost", "gave up", "errors", "slowest reconnect", "slowest \(noun.one)",
             ]
         return [header]
@@ -134,6 +138,9 @@ package enum PhoneTimelineText {
                         Printable.line(run.head.groups[$0].name, bytesMax: 30)
                     } ?? "-",
                 ]
+                    + (violators.isEmpty
+                        ? []
+                        : [String(violators.first { $0.device == mark.device }?.violations ?? 0)])
                     + ([mark.captured, mark.completed, mark.refused] + (cancels ? [mark.canceled] : [])
                     + [mark.unsettled, mark.losses, mark.gaveUp, mark.errors]).map { String($0) }
                     + [mark.longestReconnect, mark.longestScan].map {

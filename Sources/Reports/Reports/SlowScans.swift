@@ -2,6 +2,7 @@ import Metrics
 import Observations
 import RunArchive
 package import RunJudge
+package import RunMetrics
 package import SimBase
 import Talaria
 
@@ -17,6 +18,8 @@ package struct SlowScans {
         /// The last that the phone did or met for it, in words, and when. What the end of the run made the phone do is left out.
         package var last: String
         package var lastAt: Instant
+        /// Where its time went.
+        package var spent = ActivityTimes()
     }
 
     private struct Key: Hashable {
@@ -32,6 +35,7 @@ package struct SlowScans {
     /// Phones in the background. At the end of a run all are.
     private var suspended: Set<DeviceNumber> = []
     private let least: Interval?
+    private var activities = ActivityAccount()
 
     /// `least`: the time from which on a scan is slow; nil for only those that had not ended.
     package static func read(
@@ -63,6 +67,8 @@ package struct SlowScans {
         case .resumed, .launched: self.suspended.remove(observation.device)
         default: break
         }
+        let spent = self.activities.record(
+            payload, of: observation.scan, on: observation.device, at: observation.at)
         guard observation.scan != .none else { return }
         let key = Key(device: observation.device, scan: observation.scan)
         if case .captured(let scheduled) = payload {
@@ -77,6 +83,7 @@ package struct SlowScans {
         {
             (scan.last, scan.lastAt) = (text, observation.at)
         }
+        if let spent { scan.spent = spent }
         switch payload {
         case .completed, .refused, .canceled:
             self.open[key] = nil
@@ -89,8 +96,11 @@ package struct SlowScans {
     /// The slowest first; of an unfinished one its age counts.
     var sorted: [Scan] {
         let least = self.least ?? .zero
-        let open = self.open.values.filter { self.end - $0.from >= least }
-        return (self.ended + open).sorted { left, right in
+        var open = self.open.filter { self.end - $0.value.from >= least }
+        for (device, scan, spent) in self.activities.open(at: self.end) {
+            open[Key(device: device, scan: scan)]?.spent = spent
+        }
+        return (self.ended + open.values).sorted { left, right in
             let (a, b) = (self.length(left), self.length(right))
             guard a == b else { return a > b }
             return (left.device, left.number) < (right.device, right.number)
@@ -104,12 +114,13 @@ package struct SlowScans {
     /// Rows with a header.
     package static func table(_ scans: some Sequence<Scan>, _ head: RunHead, end: Instant) -> [[String]] {
         let noun = WorkNoun(head.groups.map(\.journey))
-        return [["phone", noun.one, "group", "time", "state", "last event", "at"]]
+        return [["phone", noun.one, "group", "time", "mostly", "state", "last event", "at"]]
             + scans.map { scan in
                 let group = head.fleet.group(of: scan.device).map { head.groups[$0].name } ?? "-"
                 return [
                     String(scan.device.raw), String(scan.number.raw), Printable.line(group, bytesMax: 30),
                     Figures.time(((scan.to ?? end) - scan.from).nanoseconds),
+                    scan.spent.longest?.name ?? "-",
                     scan.to == nil ? "not finished" : "ended",
                     Printable.line(scan.last, bytesMax: 60),
                     Figures.seconds(scan.lastAt.nanoseconds) + "s",

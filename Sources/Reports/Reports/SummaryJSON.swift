@@ -87,6 +87,7 @@ package enum SummaryJSON {
                     uniquingKeysWith: { first, _ in first })),
             "gauges": .object(["server.streams.open": Self.gauge(result.streamsOpen)]),
             "resources": Self.resources(result.resources),
+            "slow_scans": result.slow.map(Self.slow) ?? .null,
         ]
     }
 
@@ -326,6 +327,21 @@ package enum SummaryJSON {
         ]
         if series.isSum { members["peak_at_most"] = .integer(series.ceiling) }
         return .object(members)
+    }
+
+    private static func slow(_ slow: SlowTime) -> JSONValue {
+        func milliseconds(_ time: Interval) -> JSONValue { .number(Figures.milliseconds(time.nanoseconds)) }
+        return .object([
+            "from_ms": milliseconds(slow.least),
+            "is_limit": .bool(slow.isLimit),
+            "scans": .integer(slow.scans),
+            "unfinished": .integer(slow.unfinished),
+            "of": .integer(slow.known),
+            "ms": .object(
+                Dictionary(
+                    slow.parts.map { ($0.activity.rawValue, milliseconds($0.time)) },
+                    uniquingKeysWith: { first, _ in first })),
+        ])
     }
 
     private static func resources(_ resources: Resources) -> JSONValue {

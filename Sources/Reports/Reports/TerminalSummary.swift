@@ -12,6 +12,7 @@ package enum TerminalSummary {
         writer.verdict()
         writer.objectives()
         writer.invariants()
+        writer.slow()
         writer.target()
         for table in RolloutTables(result)?.all ?? [] { writer.page.table(table) }
         writer.conservation()
@@ -75,6 +76,16 @@ struct SummaryWriter {
         self.page.paragraph(Piece(label, .bold), indent: Self.labelColumns, pieces)
     }
 
+    // MARK: Why
+
+    mutating func slow() {
+        guard let slow = SlowTimeText(self.result) else { return }
+        var table = slow.table
+        // The verdict has said it.
+        table.note = self.result.whySlow == nil ? table.lead : nil
+        self.page.table(table)
+    }
+
     // MARK: The verdict
 
     mutating func verdict() {
@@ -90,6 +101,7 @@ struct SummaryWriter {
         if let outcome = self.result.outcome {
             line(outcome.prefix(1).uppercased() + outcome.dropFirst(), .bold)
         }
+        if let why = self.result.whySlow { line(why.prefix(1).uppercased() + why.dropFirst(), .plain) }
         let isGood = self.result.exit == .success
         line(
             "\(self.result.meaning) (exit\u{A0}code\u{A0}\(self.result.exit.rawValue))",

@@ -21,7 +21,14 @@ struct ComparisonTables {
     /// None if both runs are identical.
     var all: [DocumentTable] {
         self.comparison.isIdentical
-            ? [] : [self.objectives, self.invariants, self.latencies, self.shares, self.counts]
+            ? []
+            : [self.objectives, self.invariants, self.slowTimes, self.latencies, self.shares, self.counts]
+    }
+
+    /// Beside what is news, never beside what did not change.
+    private var slowTimes: DocumentTable {
+        let (base, new) = (self.comparison.base.result, self.comparison.new.result)
+        return self.isIn(.worse) ? SlowTimeText.table(base: base, new: new) : SlowTimeText.empty
     }
 
     /// Both runs, above the tables.

@@ -35,13 +35,13 @@ extension HTMLPage {
         }
         return """
             <article class="phone" id="phone-\(device.raw)"><h3>Phone \(device.raw)</h3>
-            <p>\(self.facts(timeline, noun).joined(separator: " · "))</p>\(reason ?? "")\(self.troubles(timeline))
+            <p>\(self.facts(timeline, noun, slow).joined(separator: " · "))</p>\(reason ?? "")\(self.troubles(timeline))
             \(PhoneLanes(timeline, noun, slow: slow, axis: self.axis, faults: self.faultIDs).html)</article>
 
             """
     }
 
-    private func facts(_ timeline: PhoneTimeline, _ noun: WorkNoun) -> [HTML] {
+    private func facts(_ timeline: PhoneTimeline, _ noun: WorkNoun, _ slow: ScanTime?) -> [HTML] {
         let mark = timeline.mark
         var facts: [HTML] = [
             "\(Figures.count(mark.captured, noun))", "\(Figures.count(mark.completed)) completed",
@@ -56,6 +56,9 @@ extension HTMLPage {
         }
         if mark.longestScan > .zero {
             facts.append("slowest \(noun.one) \(HTML.time(mark.longestScan.nanoseconds))")
+        }
+        if let mostly = slow?.parts.first?.activity.words {
+            facts.append("mostly \(mostly)")
         }
         if timeline.leftOut > 0 {
             facts.append("\(Figures.count(timeline.leftOut)) later observations omitted")

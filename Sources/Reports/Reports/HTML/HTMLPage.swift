@@ -52,7 +52,8 @@ package struct HTMLPage {
         // What is broken comes before what held.
         let isBroken = !self.result.brokenInvariants.isEmpty
         let sections =
-            ((isBroken ? [self.invariants] : []) + [self.capacity] + rollout + [self.objectives] + comparison
+            ((isBroken ? [self.invariants] : []) + [SlowTimeText(self.result)?.section].compactMap { $0 }
+            + [self.capacity] + rollout + [self.objectives] + comparison
             + [
                 self.latencyTable, self.conservation, self.bookFlow,
             ] + (isBroken ? [] : [self.invariants]) + [
@@ -101,12 +102,15 @@ package struct HTMLPage {
         let outcome: HTML? = result.outcome.map {
             "<p class=\"outcome\">\(sentence: $0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 600)</p>"
         }
+        let why: HTML? = result.whySlow.map {
+            "<p>\(sentence: $0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 1_000)</p>"
+        }
         let about = result.scenario.description
         return """
             <header>
             <h1>\(result.scenario.name, bytesMax: 80)</h1>
             <div class="verdict \(self.tone.rawValue)">\(HTMLDocument.badge(self.tone))<span class="word">\(self.headline)</span></div>
-            \(outcome ?? "")
+            \(outcome ?? "")\(why ?? "")
             <p>\(self.sentence, bytesMax: 400)</p>
             \(about.isEmpty ? "" : "<p class=\"about\">\(about, bytesMax: 600)</p>")
             \(self.labels)

@@ -113,8 +113,8 @@ package enum HTMLStyle {
         .lanes rect.queue,.a-queue{fill:var(--i7);fill-opacity:.5}.lanes rect.upload,.a-upload{fill:var(--i1)}
         .lanes rect.limited,.a-limited{fill:var(--i2)}.lanes rect.backoff,.a-backoff{fill:var(--i6)}
         .a-connecting{fill:var(--i5)}.a-server{fill:var(--i3);fill-opacity:.55}.a-results{fill:var(--i4)}
-        .a-offline{fill:var(--plain);fill-opacity:.35}.a-closed{fill:var(--bad);fill-opacity:.35}
-        .sign.rise{color:var(--i2)}.lane.slow span{color:var(--ink)}.why{max-width:52rem}.next{margin:.3rem 0}.next code{overflow-wrap:anywhere;user-select:all}
+        .a-preparing{fill:var(--i7)}.a-offline{fill:var(--plain);fill-opacity:.35}.a-closed{fill:var(--bad);fill-opacity:.35}
+        .sign.rise{color:var(--i2)}.lane.slow span{color:var(--ink)}.why{max-width:52rem}svg.spent{display:block;width:100%;height:1.4rem;border-radius:3px}.next{margin:.3rem 0}.next code{overflow-wrap:anywhere;user-select:all}
         .mark{fill:none;stroke-width:1.7}.mark.bad{stroke:var(--bad)}.mark.warn{stroke:var(--i2)}
         .mark.good{fill:var(--i3);stroke:none}
         .phone{margin:1.6rem 0;scroll-margin-top:1rem}.lanes{break-inside:avoid}.phone p{color:var(--soft);font-size:.9rem;margin:.1rem 0 .5rem}

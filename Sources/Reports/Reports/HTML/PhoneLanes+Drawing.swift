@@ -1,4 +1,5 @@
 import RunArchive
+import RunMetrics
 import SimBase
 import Talaria
 
@@ -80,19 +81,21 @@ extension PhoneLanes {
 
     // MARK: Legend
 
+    /// The color of a class, with its meaning.
+    static func key(_ name: String, _ text: String) -> HTML {
+        """
+        <li><svg class="key" width="16" height="10" aria-hidden="true">\
+        <rect class="\(name)" width="16" height="10"/></svg> \(text)</li>
+        """
+    }
+
     /// What the colors and signs of all lanes mean.
     static var legend: HTML {
-        func key(_ name: String, _ text: String) -> HTML {
-            """
-            <li><svg class="key" width="16" height="10" aria-hidden="true">\
-            <rect class="\(name)" width="16" height="10"/></svg> \(text)</li>
-            """
-        }
-        let activities = ScanTime.Activity.allCases.map { key("a-\($0.rawValue)", $0.name) }.joined()
+        let activities = ScanActivity.allCases.map { Self.key("a-\($0.rawValue)", $0.name) }.joined()
         let states = [
             ("on", "in the foreground, online, in progress, or stream open"), ("off", "in the background"),
             ("gone", "app closed, or no link"), ("opening", "stream connecting"), ("bad", "timed fault"),
-        ].map { key($0, $1) }.joined()
+        ].map { Self.key($0, $1) }.joined()
         let signs: [HTML] = [
             "\(HTML.sign(.bad, "×")) lost, failed, refused, or a fault",
             "<span class=\"sign rise\">|</span> error answer, handover, or Last-Event-ID sent",

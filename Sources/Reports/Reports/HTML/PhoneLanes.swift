@@ -1,5 +1,6 @@
 import Observations
 import RunArchive
+import RunMetrics
 import SimBase
 import Talaria
 

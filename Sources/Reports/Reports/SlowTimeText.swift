@@ -1,0 +1,177 @@
+import Metrics
+package import RunJudge
+import RunMetrics
+import SimBase
+import Talaria
+
+extension ScanActivity {
+    /// Follows a duration.
+    var words: String {
+        switch self {
+        case .queue: "in the queue of the phone"
+        case .preparing: "preparing the photo"
+        case .upload: "uploading"
+        case .limited: "waiting as a 429 requested (Retry-After)"
+        case .backoff: "waiting before a retry (backoff or Retry-After)"
+        case .connecting: "connecting the stream"
+        case .server: "with the server at work"
+        case .results: "reading the results"
+        case .offline: "without a link"
+        case .closed: "with the app closed or in the background"
+        }
+    }
+
+    /// In a legend or a table.
+    var name: String {
+        switch self {
+        case .queue: "queue"
+        case .preparing: "preparing"
+        case .upload: "upload"
+        case .limited: "Retry-After"
+        case .backoff: "before a retry"
+        case .connecting: "connecting"
+        case .server: "server at work"
+        case .results: "results"
+        case .offline: "no link"
+        case .closed: "app closed"
+        }
+    }
+}
+
+extension [SlowTime.Part] {
+    /// Smaller parts than one of this many are left out of sentences.
+    private static var oneOf: Int64 { 50 }
+
+    /// `13.2s uploading, 8.10s without a link`. `count`: of scans; the time is that of one of them.
+    func words(ofEachOf count: Int = 1) -> String {
+        let whole = self.reduce(Int64(0)) { $0 + $1.time.nanoseconds }
+        return self.filter { $0.time.nanoseconds >= whole / Self.oneOf }.map {
+            "\(Figures.time($0.time.nanoseconds / Int64(Swift.max(1, count)))) \($0.activity.words)"
+        }.joined(separator: ", ")
+    }
+}
+
+/// Where the time of the slow scans of a run went, for all formats.
+package struct SlowTimeText {
+    private typealias Cell = DocumentTable.Cell
+
+    /// The length of the bar of the whole time, in characters.
+    private static let barLength: Int64 = 30
+
+    private let slow: SlowTime
+    private let noun: WorkNoun
+
+    /// Nil for a run of which that is not known.
+    package init?(_ result: RunResult) {
+        guard let slow = result.slow, slow.total > .zero else { return nil }
+        self.slow = slow
+        self.noun = result.noun
+    }
+
+    /// `58 of 600 scans took longer than 25.0s: on average 13.2s waiting as a 429 requested (Retry-After), 8.10s uploading`
+    var sentence: String {
+        "\(self.subject): on average \(self.slow.parts.words(ofEachOf: self.slow.scans))"
+    }
+
+    private var subject: String {
+        let least = Figures.time(self.slow.least.nanoseconds)
+        let open =
+            self.slow.unfinished > 0 ? " (\(Figures.count(self.slow.unfinished)) had not ended)" : ""
+        return self.slow.isLimit
+            ? "\(Figures.count(self.slow.scans)) of \(Figures.count(self.slow.known, self.noun)) took longer than \(least)\(open)"
+            : "the slowest \(Figures.count(self.slow.scans)) of \(Figures.count(self.slow.known, self.noun)) took \(least) or longer\(open)"
+    }
+
+    /// Nanoseconds of a scan.
+    private func mean(_ part: SlowTime.Part) -> Int64 {
+        part.time.nanoseconds / Int64(max(1, self.slow.scans))
+    }
+
+    private func share(_ part: SlowTime.Part) -> Int64 {
+        (part.time.nanoseconds * 100 + self.slow.total.nanoseconds / 2) / self.slow.total.nanoseconds
+    }
+
+    // MARK: Formats
+
+    package static var empty: DocumentTable {
+        var table = DocumentTable(id: "why", tableID: "why-table", title: "Why slow")
+        table.hasMarks = false
+        table.isIndented = true
+        return table
+    }
+
+    /// A row for each activity, with its bar.
+    var table: DocumentTable {
+        var table = Self.empty
+        let whole = max(1, self.slow.total.nanoseconds)
+        table.lead = self.sentence + "."
+        table.add(
+            self.slow.parts,
+            [
+                DocumentColumn("activity", .name) { Cell($0.activity.name) },
+                .init("share", .number) { Cell("\(self.share($0)) %") },
+                .init("mean", .number) { Cell(Figures.time(self.mean($0))) },
+                .init("", .text) { part in
+                    let length = Int((part.time.nanoseconds * Self.barLength + whole / 2) / whole)
+                    let rest = Int(Self.barLength) - length
+                    return Cell(String(repeating: "█", count: length) + String(repeating: "░", count: rest))
+                },
+            ])
+        return table
+    }
+
+    /// The times of two runs side by side; empty if those of one are not known.
+    package static func table(base: RunResult, new: RunResult) -> DocumentTable {
+        var table = Self.empty
+        guard let base = Self(base), let new = Self(new) else { return table }
+        let activities = SlowTime.parts { activity in
+            max(base.slow.time(activity), new.slow.time(activity))
+        }.map(\.activity)
+        func columns(_ title: String, _ run: Self) -> [DocumentColumn<ScanActivity>] {
+            [
+                .init(title, .number) { Cell("\(run.share(SlowTime.Part($0, run.slow.time($0)))) %") },
+                .init("mean", .number) {
+                    Cell(Figures.time(run.mean(SlowTime.Part($0, run.slow.time($0)))))
+                },
+            ]
+        }
+        table.note = "BASE: \(base.subject). NEW: \(new.subject)."
+        table.add(
+            activities,
+            [DocumentColumn("activity", .name) { Cell($0.name) }] + columns("BASE", base)
+                + columns("NEW", new))
+        return table
+    }
+
+    /// One bar, divided between the activities, with its legend.
+    var section: HTMLDocument.Section {
+        var left: Int64 = 0
+        let whole = self.slow.total.nanoseconds
+        let parts: [(rect: HTML, key: HTML)] = self.slow.parts.map { part in
+            let width = part.time.nanoseconds * 10_000 / whole
+            defer { left += width }
+            return (
+                "<rect class=\"a-\(part.activity.rawValue)\" x=\"\(left)\" width=\"\(width)\" height=\"10\"/>",
+                PhoneLanes.key(
+                    "a-\(part.activity.rawValue)",
+                    "\(part.activity.name) \(self.share(part)) %, \(Figures.time(self.mean(part)))")
+            )
+        }
+        return HTMLDocument.Section(
+            id: "why", title: "Why slow", lead: HTML(sentence: self.sentence + ".", bytesMax: 1_000),
+            body: """
+                <svg class="spent" viewBox="0 0 10000 10" preserveAspectRatio="none" role="img" \
+                aria-label="Share of each activity">\(parts.map(\.rect).joined())</svg>
+                <div class="lanes-legend"><ul>\(parts.map(\.key).joined())</ul></div>
+
+                """)
+    }
+}
+
+extension RunResult {
+    /// Why scans took too long, for the first lines of a report: where a limit of `scan.time` was missed, or scans had not ended.
+    var whySlow: String? {
+        guard let slow, self.exit != .success, slow.isLimit || slow.unfinished > 0 else { return nil }
+        return SlowTimeText(self)?.sentence
+    }
+}
