@@ -167,9 +167,9 @@ package struct LivePage {
 extension HTMLPage {
     /// The sections in the order of the page.
     static let liveSections = [
-        (id: "objectives", title: "Objectives"), (id: "latencies", title: "Latencies"),
-        (id: "conservation", title: "Scans and books"), (id: "invariants", title: "Invariants"),
-        (id: "time", title: "Over time"), (id: "latency", title: "Latency charts"),
+        (id: "time", title: "Over time"), (id: "latencies", title: "Latencies"),
+        (id: "objectives", title: "Objectives"), (id: "conservation", title: "Scans and books"),
+        (id: "invariants", title: "Invariants"), (id: "latency", title: "Latency charts"),
         (id: "disconnections", title: "Disconnections"), (id: "findings", title: "Findings"),
         (id: "faults", title: "Faults"),
         (id: "errors", title: "Errors"), (id: "generator", title: "Load generator"),
@@ -178,7 +178,7 @@ extension HTMLPage {
     /// The parts of the page. A part without data is empty.
     var liveParts: [LiveFrame.Part] {
         [
-            self.objectives, self.latencyTable, self.conservation, self.invariants, self.overTime,
+            self.overTime, self.latencyTable, self.objectives, self.conservation, self.invariants,
             self.latencies, self.disconnections, self.findings, self.faults, self.errors, self.generator,
         ].map { .init(id: $0.id, html: $0.body.isEmpty ? "" : $0.inner) }
     }

@@ -8,6 +8,8 @@ package struct HTMLDocument {
         package var title: String
         package var lead: HTML
         package var body: HTML
+        /// Whether only its title is shown until a reader opens it, or follows a link into it.
+        package var isFolded = false
 
         package init(id: String, title: String, lead: HTML = "", body: HTML) {
             self.id = id
@@ -16,12 +18,27 @@ package struct HTMLDocument {
             self.body = body
         }
 
-        package var inner: HTML {
+        package var inner: HTML { "\(self.heading)\n\(self.content)" }
+
+        private var heading: HTML { "<h2 id=\"\(self.id)-title\">\(self.title)</h2>" }
+
+        private var content: HTML {
             """
-            <h2 id="\(self.id)-title">\(self.title)</h2>
             \(self.lead.isEmpty ? "" : "<p class=\"lead\">\(self.lead)</p>")
             \(self.body)
             """
+        }
+
+        fileprivate var html: HTML {
+            let fold: (HTML, HTML) =
+                self.isFolded
+                ? ("<details class=\"fold long\"><summary>\(self.heading)</summary>\n", "</details>\n")
+                : ("", "")
+            return """
+                \(fold.0)<section id="\(self.id)" aria-labelledby="\(self.id)-title">
+                \(self.isFolded ? self.content : self.inner)</section>
+                \(fold.1)
+                """
         }
     }
 
@@ -37,13 +54,6 @@ package struct HTMLDocument {
 
     package var html: HTML {
         let nav: [HTML] = self.sections.map { "<a href=\"#\($0.id)\">\($0.title)</a>" }
-        let body: [HTML] = self.sections.map { section in
-            """
-            <section id="\(section.id)" aria-labelledby="\(section.id)-title">
-            \(section.inner)</section>
-
-            """
-        }
         return """
             <!doctype html>
             <html lang="en">
@@ -65,7 +75,7 @@ package struct HTMLDocument {
             <nav aria-label="sections">
             \(nav.joined(separator: "\n"))
             </nav>
-            \(body.joined())
+            \(self.sections.map(\.html).joined())
             </main>
             <script>\(HTMLScript.text)</script>
             </body>

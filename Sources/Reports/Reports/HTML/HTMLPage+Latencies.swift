@@ -67,7 +67,7 @@ extension HTMLPage {
             ? "\(row.metric.rawValue)"
             : "<a href=\"#\(Self.id(of: row.metric))\">\(row.metric.rawValue)</a>"
         var cells: [HTML.Cell] = [
-            .init("\(name)<br><small>\(row.metric.meaning)</small>"),
+            .init("<span title=\"\(row.metric.meaning)\">\(name)</span>"),
             .init("\(Figures.count(row.summary?.count ?? 0))", key: row.summary?.count ?? 0),
         ]
         for time in [row.summary?.p50, row.summary?.p95, row.summary?.p99, row.summary?.maximum] {
@@ -161,7 +161,7 @@ extension HTMLPage {
             stats.append(("failed", "\(Figures.count(failures.failed)) (\(Figures.share(failures)))"))
         }
         let id = Self.id(of: metric)
-        var charts = self.overTime(metric, id: id, height: TimeChart.heightUsual)
+        var charts = self.chart(of: metric, id: "over-\(id)", height: TimeChart.heightUsual)
         if case .measured(let histogram) = self.result.metrics.histogram(metric, of: .fleet),
             !histogram.isEmpty
         {
@@ -188,12 +188,16 @@ extension HTMLPage {
             } ?? []
         return """
             <article class="metric" id="\(id)"><h4>\(row.metric.rawValue)</h4>
-            \(HTML.definitions("stats", stats))\(self.overTime(row.metric, id: id, height: Self.quietHeight))</article>
+            \(HTML.definitions("stats", stats))\(self.chart(of: row.metric, id: "over-\(id)", height: Self.quietHeight))</article>
 
             """
     }
 
-    private func overTime(_ metric: LatencyMetric, id: String, height: Int) -> HTML {
+    /// A latency over time, with its limit; empty for one without samples.
+    func chart(
+        of metric: LatencyMetric, titled title: String = "over time", id: String,
+        height: Int = TimeChart.heightUsual
+    ) -> HTML {
         guard let track = self.report.tracks.first(where: { $0.metric == metric }) else { return "" }
         func series(
             _ name: String, _ ink: Int, isDashed: Bool, samplesMin: Int64,
@@ -218,7 +222,7 @@ extension HTMLPage {
         let all = percentiles + slowest + median
         let width = Figures.length(track.width, short: true)
         return TimeChart(
-            id: "over-\(id)", title: "over time",
+            id: id, title: title,
             unit: "buckets of \(width), by the time of completion",
             description: "\(metric.rawValue) over time: \(all.map(\.name).joined(separator: ", "))",
             series: all,

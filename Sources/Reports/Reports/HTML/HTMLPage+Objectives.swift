@@ -8,7 +8,17 @@ import Talaria
 
 extension HTMLPage {
     package var objectives: Section {
-        let cards = self.result.slos.enumerated().sorted { left, right in
+        let held = self.result.slos.filter(self.isHeldAtZero)
+        let zeros: HTML? =
+            held.isEmpty
+            ? nil
+            : """
+            <p>\(HTML.sign(.good, isHidden: true)) held at 0, as in every run: \
+            \(held.map { HTML.mono($0.slo.selector.description, bytesMax: 120) }.joined(separator: ", "))</p>
+
+            """
+        let cards = self.result.slos.enumerated().filter { !self.isHeldAtZero($0.element) }.sorted {
+            left, right in
             (left.element.isBreach ? 0 : 1, left.offset) < (right.element.isBreach ? 0 : 1, right.offset)
         }.map { self.card($0.element, worst: self.worst($0.offset)) }.joined()
         let hasBudget = self.result.slos.contains { self.budget($0) != nil }
@@ -20,7 +30,12 @@ extension HTMLPage {
                 The bar shows how much of it was used.
                 """
                 : "",
-            body: cards.isEmpty ? "" : "<div class=\"cards\">\(cards)</div>\n")
+            body: (cards.isEmpty ? "" : "<div class=\"cards\">\(cards)</div>\n") + (zeros ?? ""))
+    }
+
+    /// Whether it is an objective of every run, which held: it needs no card.
+    private func isHeldAtZero(_ slo: SLOResult) -> Bool {
+        slo.slo.origin == .implicit && slo.passed == true && slo.value == .number(0)
     }
 
     private func worst(_ index: Int) -> SLOWindow? {

@@ -34,24 +34,41 @@ extension HTMLPage {
     package var overTime: Section {
         let windows = self.timeline.windows
         guard !windows.isEmpty else { return Section(id: "time", title: "Over time", body: "") }
-        let connected = windows.map(\.connectedMost).max() ?? 0
-        let reconnecting = windows.map(\.reconnectingMost).max() ?? 0
-        let offline = windows.map(\.offlineMost).max() ?? 0
-        let events = windows.reduce(0) { $0 + $1.events }
-        let captured = windows.reduce(0) { $0 + $1.captured }
         let window = Figures.length(self.timeline.width, short: true)
         let bucket = self.timeline.width == .seconds(1) ? "second" : window
-        var body = self.bands.legend + self.faultStrips
-        body += self.chart(
+        let charts = [
+            self.chart(of: .scanTime, titled: LatencyMetric.scanTime.rawValue, id: "time-of-scans"),
+            self.arrivals,
+            self.errorsOverTime, self.phonesOverTime(bucket), self.streamEvents,
+        ]
+        let body: HTML =
+            "\(self.bands.legend)\(self.faultStrips)<div class=\"two\">\(charts.joined())</div>\n"
+        return Section(
+            id: "time", title: "The run over time",
+            lead: """
+                Buckets of \(window).\
+                \(self.bands.bands.isEmpty ? "" : " The shaded times are the same in all charts.")
+                """,
+            body: body)
+    }
+
+    private var arrivals: HTML {
+        let captured = self.timeline.windows.reduce(0) { $0 + $1.captured }
+        return self.chart(
             "arrivals", "Arrivals", "\(self.result.noun.many) per second",
             [
                 self.series("achieved", 1, .area, note: Figures.count(captured)) { self.rate($0.captured) },
                 self.series("planned", 2, .line(dashed: true)) { self.rate($0.planned) },
             ], "\(self.result.noun.many) captured per second, planned and achieved; \(captured) in total")
+    }
+
+    private func phonesOverTime(_ bucket: String) -> HTML {
+        let windows = self.timeline.windows
+        let connected = windows.map(\.connectedMost).max() ?? 0
+        let reconnecting = windows.map(\.reconnectingMost).max() ?? 0
+        let offline = windows.map(\.offlineMost).max() ?? 0
         var phones = [
-            self.series("connected", 3, .area, note: Figures.count(connected)) {
-                Double($0.connectedMost)
-            },
+            self.series("connected", 3, .area, note: Figures.count(connected)) { Double($0.connectedMost) },
             self.series("reconnecting", 2, .line(dashed: false), note: Figures.count(reconnecting)) {
                 Double($0.reconnectingMost)
             },
@@ -62,41 +79,39 @@ extension HTMLPage {
                     Double($0.offlineMost)
                 })
         }
-        body += self.chart(
+        return self.chart(
             "phones", "Peak phones", "most at once in each \(bucket)", phones,
             "peak phones per \(bucket): connected \(connected), reconnecting \(reconnecting)")
+    }
+
+    private var streamEvents: HTML {
+        let windows = self.timeline.windows
+        let events = windows.reduce(0) { $0 + $1.events }
         var streams = [
             self.series("events", 1, .area, note: Figures.count(events)) { self.rate($0.events) }
         ]
         if windows.contains(where: { $0.pings > 0 }) {
             streams.append(self.series("pings", 2, .line(dashed: true)) { self.rate($0.pings) })
         }
-        body += self.chart(
+        return self.chart(
             "events", "Stream events", "per second", streams,
-            "events dispatched per second; \(events) in total"
-        )
+            "events dispatched per second; \(events) in total")
+    }
+
+    private var errorsOverTime: HTML {
+        let windows = self.timeline.windows
         let families = ErrorFamily.allCases.filter { family in
             windows.contains { $0.errors[family.ordinal] > 0 }
         }
-        if families.isEmpty {
-            body += "<p class=\"lead\">No errors.</p>\n"
-        } else {
-            body += self.chart(
-                "errors-time", "Errors by cause", "per second",
-                families.map { family in
-                    let total = windows.reduce(0) { $0 + $1.errors[family.ordinal] }
-                    return self.series(
-                        family.rawValue, Self.ink(of: family), .stacked, note: Figures.count(total)
-                    ) { self.rate($0.errors[family.ordinal]) }
-                }, "errors per second by cause")
-        }
-        return Section(
-            id: "time", title: "The run over time",
-            lead: """
-                Buckets of \(window).\
-                \(self.bands.bands.isEmpty ? "" : " The shaded times are the same in all charts.")
-                """,
-            body: body)
+        guard !families.isEmpty else { return "<p class=\"lead\">No errors.</p>\n" }
+        return self.chart(
+            "errors-time", "Errors by cause", "per second",
+            families.map { family in
+                let total = windows.reduce(0) { $0 + $1.errors[family.ordinal] }
+                return self.series(
+                    family.rawValue, Self.ink(of: family), .stacked, note: Figures.count(total)
+                ) { self.rate($0.errors[family.ordinal]) }
+            }, "errors per second by cause")
     }
 
     /// The color of a family. Neighbors differ in lightness and in hue.

@@ -47,21 +47,24 @@ package struct HTMLPage {
 
     /// The page as the bytes of its file.
     package var text: String {
+        let why = [SlowTimeText(self.result)?.section].compactMap { $0 }
         let comparison = self.comparison.map { [$0] } ?? []
         let rollout = RolloutTables(self.result)?.all.map { $0.section(prefix: "") } ?? []
         // What is broken comes before what held.
         let isBroken = !self.result.brokenInvariants.isEmpty
         let sections =
-            ((isBroken ? [self.invariants] : []) + [SlowTimeText(self.result)?.section].compactMap { $0 }
-            + [self.capacity] + rollout + [self.objectives] + comparison
+            ((isBroken ? [self.invariants] : []) + why + [self.capacity] + rollout + [
+                self.overTime, self.objectives,
+            ]
+            + comparison
             + [
                 self.latencyTable, self.conservation, self.bookFlow,
             ] + (isBroken ? [] : [self.invariants]) + [
                 TargetTable(self.result)?.html ?? Section(id: "target", title: "Target", body: ""),
-                self.overTime, self.latencies,
+                self.latencies,
                 self.disconnections, self.findings, self.faults, self.errors, self.byGroup, self.phones,
                 self.generator, self.environment,
-            ]).filter { !$0.body.isEmpty }
+            ]).filter { !$0.body.isEmpty }.map(self.folded)
         let name = HTML(self.result.scenario.name, bytesMax: 80)
         return HTMLDocument(
             title: "\(self.tone.sign) \(self.headline): \(name), seed \(self.result.seed)",
@@ -71,6 +74,20 @@ package struct HTMLPage {
     }
 
     package typealias Section = HTMLDocument.Section
+
+    /// What a reader looks up, and what shows why a run has passed.
+    private static let lookedUp: Set<String> = [
+        "conservation", "book-flow", "latency", "disconnections", "faults", "by-group", "generator",
+        "environment",
+    ]
+    private static let heldBack: Set<String> = ["invariants", "findings", "errors", "worst"]
+
+    private func folded(_ section: Section) -> Section {
+        var section = section
+        section.isFolded =
+            Self.lookedUp.contains(section.id) || self.tone == .good && Self.heldBack.contains(section.id)
+        return section
+    }
 
     // MARK: The verdict
 

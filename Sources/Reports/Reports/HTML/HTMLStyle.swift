@@ -143,7 +143,8 @@ package enum HTMLStyle {
         input[type=search]{font:inherit;color:inherit;background:var(--panel);border:1px solid var(--rule);border-radius:6px;
         padding:.35rem .6rem;width:min(22rem,100%)}
         pre{background:var(--panel);border-radius:8px;padding:.9rem 1rem;overflow-x:auto;margin:.6rem 0;line-height:1.5}
-        summary{cursor:pointer;font-weight:600;padding:.3rem 0}
+        summary{cursor:pointer;font-weight:600;padding:.3rem 0}details.fold{margin-top:1.1rem;border-top:1px solid var(--grid)}
+        .fold>summary h2{display:inline;font-size:1rem;margin:0}.fold>section{margin-top:.6rem}
         .callout{border-left:3px solid var(--warn);padding:.1rem 0 .1rem .9rem;margin:.8rem 0}
         .callout.bad{border-left-color:var(--bad)}
         @media (max-width:44rem){main{padding-top:1.5rem}.two{grid-template-columns:minmax(0,1fr)}
