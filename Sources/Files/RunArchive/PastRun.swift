@@ -221,6 +221,7 @@ package struct PastRun: Sendable {
         guard var merged = RunResult.merged(shards, objectives: settings.objectives, spans: spans) else {
             return nil
         }
+        merged.result.slow = ScansFile.slow(runs.map(\.folder), limit: merged.result.scanTimeLimit)
         // There is no command that makes several runs.
         if runs.contains(where: { $0.head.command != first.head.command }) { merged.result.command = [] }
         let targets = Set(runs.map(\.head.labels.target)).count

@@ -99,6 +99,18 @@ package enum ScansFile {
         return all
     }
 
+    /// Where the time of the slow scans of some runs went; nil if the scans of one are not known.
+    static func slow(_ folders: [String], limit: Interval?) -> SlowTime? {
+        let tables = folders.compactMap(Self.read)
+        guard tables.count == folders.count, let oneOf = tables.map(\.oneOf).max() else { return nil }
+        let rows = tables.flatMap { table in
+            var table = table
+            table.thin(to: oneOf)
+            return table.rows
+        }
+        return SlowTime(of: rows, limit: limit)
+    }
+
     private static func row(_ node: JSONNode) -> ScanRow? {
         guard let device = node["phone"]?.integer(UInt32.self), let scan = node["scan"]?.integer(UInt32.self),
             let at = node["at_ms"]?.nanoseconds(6), let books = node["books"]?.count,

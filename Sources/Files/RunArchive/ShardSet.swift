@@ -157,9 +157,8 @@ package struct ShardSet: Sendable {
                 self.shards.map { ($0.folder, $0.head, $0.part.result.length) }, self.settings)
             : nil
         guard var merged = merge.merged(spans: spans) else { return nil }
-        merged.result.slow = ScansFile.merged(self.shards.map(\.folder)).flatMap {
-            SlowTime(of: $0, limit: merged.result.scanTimeLimit)
-        }
+        merged.result.slow = ScansFile.slow(
+            self.shards.map(\.folder), limit: merged.result.scanTimeLimit)
         let targets = Set(self.shards.map(\.head.labels.target)).count
         merged.result.add(
             (hasSpans && spans == nil ? [.merge(.seriesNotWhole)] : [])

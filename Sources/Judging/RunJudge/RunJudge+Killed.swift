@@ -32,6 +32,8 @@ extension RunJudge {
         result.slos = self.slos.map {
             ($0.condition.span == .wholeRun ? $0.evaluate(against: table) : $0.notKnown).unjudged
         }
+        self.scans.finish(at: self.timeline.until)
+        result.slow = SlowTime(of: self.scans.rows, limit: result.scanTimeLimit)
         result.isInterrupted = true
         result.failure = "the run was killed before its verdict: these are the results in its files"
         result.remarks =

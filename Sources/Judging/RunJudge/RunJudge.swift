@@ -35,7 +35,7 @@ package struct RunJudge: Sendable {
     package var timelineOfGroup: (group: Int, timeline: RunTimeline)?
     private var errors: GroupErrors
     /// The scans of the run, one by one.
-    package private(set) var scans = ScanTable()
+    package internal(set) var scans = ScanTable()
     var collector: MetricsCollector
     private var causes: CauseAccount
     private var undecided: UndecidedObservations
@@ -333,7 +333,7 @@ package struct RunJudge: Sendable {
         if isWhole, !self.isInterrupted { result.unreached = self.coverage?.unreached ?? [] }
         result.resources = facts.resources
         result.streamsOpen = facts.streamsOpen
-        result.slow = SlowTime(of: self.scans, limit: result.scanTimeLimit)
+        result.slow = SlowTime(of: self.scans.rows, limit: result.scanTimeLimit)
         if isWhole { result.drained = min(facts.drain, max(.zero, facts.length - (self.capturedAt - .zero))) }
         result.heldBack = facts.skipped.heldBack
         result.heldTime = facts.skipped.heldTime

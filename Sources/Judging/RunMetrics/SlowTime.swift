@@ -46,8 +46,8 @@ package struct SlowTime: Equatable, Sendable {
     }
 
     /// Nil if the times of no scan are known. `limit`: that of an objective for `scan.time`.
-    package init?(of table: ScanTable, limit: Interval?) {
-        let rows = table.rows.filter { $0.spent.total > .zero }
+    package init?(of rows: some Sequence<ScanRow>, limit: Interval?) {
+        let rows = rows.filter { $0.spent.total > .zero }
         guard !rows.isEmpty else { return nil }
         let above = limit.map { limit in rows.filter { $0.spent.total > limit } } ?? []
         let times = rows.map(\.spent.total).sorted()

@@ -60,12 +60,15 @@ package struct SlowTimeText {
 
     private let slow: SlowTime
     private let noun: WorkNoun
+    /// Whether the first lines of the report have the sentence.
+    private let isSaid: Bool
 
     /// Nil for a run of which that is not known.
     package init?(_ result: RunResult) {
         guard let slow = result.slow, slow.total > .zero else { return nil }
         self.slow = slow
         self.noun = result.noun
+        self.isSaid = result.isWhySlowSaid
     }
 
     /// `58 of 600 scans took longer than 25.0s: on average 13.2s waiting as a 429 requested (Retry-After), 8.10s uploading`
@@ -83,12 +86,14 @@ package struct SlowTimeText {
     }
 
     /// Nanoseconds of a scan.
-    private func mean(_ part: SlowTime.Part) -> Int64 {
-        part.time.nanoseconds / Int64(max(1, self.slow.scans))
+    private func mean(_ activity: ScanActivity) -> Int64 {
+        self.slow.time(activity).nanoseconds / Int64(max(1, self.slow.scans))
     }
 
-    private func share(_ part: SlowTime.Part) -> Int64 {
-        (part.time.nanoseconds * 100 + self.slow.total.nanoseconds / 2) / self.slow.total.nanoseconds
+    /// Percent of the time.
+    private func share(_ activity: ScanActivity) -> Int64 {
+        let whole = self.slow.total.nanoseconds
+        return (self.slow.time(activity).nanoseconds * 100 + whole / 2) / whole
     }
 
     // MARK: Formats
@@ -104,15 +109,16 @@ package struct SlowTimeText {
     var table: DocumentTable {
         var table = Self.empty
         let whole = max(1, self.slow.total.nanoseconds)
-        table.lead = self.sentence + "."
+        if !self.isSaid { table.lead = self.sentence + "." }
         table.add(
-            self.slow.parts,
+            self.slow.parts.map(\.activity).filter { self.share($0) > 0 },
             [
-                DocumentColumn("activity", .name) { Cell($0.activity.name) },
+                DocumentColumn("activity", .name) { Cell($0.name) },
                 .init("share", .number) { Cell("\(self.share($0)) %") },
                 .init("mean", .number) { Cell(Figures.time(self.mean($0))) },
-                .init("", .text) { part in
-                    let length = Int((part.time.nanoseconds * Self.barLength + whole / 2) / whole)
+                .init("", .text) { activity in
+                    let time = self.slow.time(activity).nanoseconds
+                    let length = Int((time * Self.barLength + whole / 2) / whole)
                     let rest = Int(Self.barLength) - length
                     return Cell(String(repeating: "█", count: length) + String(repeating: "░", count: rest))
                 },
@@ -126,13 +132,11 @@ package struct SlowTimeText {
         guard let base = Self(base), let new = Self(new) else { return table }
         let activities = SlowTime.parts { activity in
             max(base.slow.time(activity), new.slow.time(activity))
-        }.map(\.activity)
+        }.map(\.activity).filter { base.share($0) > 0 || new.share($0) > 0 }
         func columns(_ title: String, _ run: Self) -> [DocumentColumn<ScanActivity>] {
             [
-                .init(title, .number) { Cell("\(run.share(SlowTime.Part($0, run.slow.time($0)))) %") },
-                .init("mean", .number) {
-                    Cell(Figures.time(run.mean(SlowTime.Part($0, run.slow.time($0)))))
-                },
+                .init("\(title) share", .number) { Cell("\(run.share($0)) %") },
+                .init("mean", .number) { Cell(Figures.time(run.mean($0))) },
             ]
         }
         table.note = "BASE: \(base.subject). NEW: \(new.subject)."
@@ -154,11 +158,13 @@ package struct SlowTimeText {
                 "<rect class=\"a-\(part.activity.rawValue)\" x=\"\(left)\" width=\"\(width)\" height=\"10\"/>",
                 PhoneLanes.key(
                     "a-\(part.activity.rawValue)",
-                    "\(part.activity.name) \(self.share(part)) %, \(Figures.time(self.mean(part)))")
+                    "\(part.activity.name) \(self.share(part.activity)) %, \(Figures.time(self.mean(part.activity)))"
+                )
             )
         }
         return HTMLDocument.Section(
-            id: "why", title: "Why slow", lead: HTML(sentence: self.sentence + ".", bytesMax: 1_000),
+            id: "why", title: "Why slow",
+            lead: self.isSaid ? "" : HTML(sentence: self.sentence + ".", bytesMax: 1_000),
             body: """
                 <svg class="spent" viewBox="0 0 10000 10" preserveAspectRatio="none" role="img" \
                 aria-label="Share of each activity">\(parts.map(\.rect).joined())</svg>
@@ -170,8 +176,9 @@ package struct SlowTimeText {
 
 extension RunResult {
     /// Why scans took too long, for the first lines of a report: where a limit of `scan.time` was missed, or scans had not ended.
-    var whySlow: String? {
-        guard let slow, self.exit != .success, slow.isLimit || slow.unfinished > 0 else { return nil }
-        return SlowTimeText(self)?.sentence
+    var whySlow: String? { self.isWhySlowSaid ? SlowTimeText(self)?.sentence : nil }
+
+    fileprivate var isWhySlowSaid: Bool {
+        self.exit != .success && (self.slow.map { $0.isLimit || $0.unfinished > 0 } ?? false)
     }
 }

@@ -81,8 +81,7 @@ struct SummaryWriter {
     mutating func slow() {
         guard let slow = SlowTimeText(self.result) else { return }
         var table = slow.table
-        // The verdict has said it.
-        table.note = self.result.whySlow == nil ? table.lead : nil
+        table.note = table.lead.isEmpty ? nil : table.lead
         self.page.table(table)
     }
 

@@ -20,6 +20,9 @@ import Testing
             for (place, metric) in ScanTable.metrics.enumerated() where (Int(index) + place) % 3 > 0 {
                 row.record(metric, .microseconds(Int64(place) * 1_010 + Int64(index) * 10))
             }
+            for (place, activity) in ScanActivity.allCases.enumerated() where (Int(index) + place) % 4 == 0 {
+                row.spent.add(.milliseconds(Int64(place + 1)), to: activity)
+            }
             table.add(row)
         }
         return table
@@ -36,6 +39,7 @@ import Testing
         let bytes = ScansFile.bytes(table)
         let read = try #require(try self.read(bytes))
         #expect(ScansFile.bytes(read) == bytes)
+        #expect(read == table)
         #expect(read.rows.count == 50)
         let row = try #require(read.row(of: DeviceNumber(3), ScanNumber(2)))
         #expect(row.end == .canceled && row.books == 1 && row[.scanTime] == .microseconds(100))

@@ -34,7 +34,7 @@ import Testing
                 "groups",
                 "gauges", "resources", "passed", "exit", "exit_reasons", "obligations", "interrupted",
                 "complaints", "warnings", "notes",
-                "expect_broken", "outcome", "drained_s", "target", "tags",
+                "expect_broken", "outcome", "drained_s", "target", "tags", "slow_scans",
             ])
     }
 

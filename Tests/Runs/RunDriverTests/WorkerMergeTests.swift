@@ -78,6 +78,7 @@ import VirtualWorld
                 }
             }
             #expect(judge.harnessError == nil)
+            directory.write(scans: judge.scans)
             _ = try directory.finish(result, judge.timeline)
             let evidence = RunDirectory.evidence(of: path, devices: result.groups.map(\.devices))
             try FileManager.default.removeItem(atPath: path)
