@@ -101,6 +101,24 @@ struct Baseline {
         try Self.requireComparable(base: base.head, world: world, scenario: scenario, arguments)
     }
 
+    /// Says after a run without a baseline how it compares with the one before it, where both are in `Reports`. Whatever keeps
+    /// them from being compared costs the run nothing, and no word.
+    static func tellPrevious(
+        of run: String, _ code: ExitCode, world: WorldKind, scenario: String, _ arguments: Arguments,
+        _ console: Console
+    ) {
+        guard code.isVerdict, !arguments.has("--output"), !arguments.has(Option.summaryLine.name),
+            let found = PastRun.newest(in: Self.reports, except: run, of: scenario, world: world),
+            let base = try? ReportCommand.figures(found), let new = try? ReportCommand.figures(run)
+        else { return }
+        let comparison = RunComparison(base: base, new: new, tolerance: Self.toleranceUsual, judged: [])
+        let command = ShellWords.line(["swiftwing-sim", "compare", found, run])
+        console.outFolded(
+            "\nPrevious run: \(comparison.headline): \(comparison.sentence). '\(command)' shows all of it.")
+    }
+
+    private static let reports = "Reports"
+
     /// The folder of BASE; nil without one.
     private static func folder(_ arguments: Arguments, world: WorldKind, scenario: String) throws -> String? {
         guard arguments.has(Self.previous.name) else { return arguments[Self.name] }
@@ -108,7 +126,7 @@ struct Baseline {
             throw CommandFailure(.usage, "\(Self.name) and \(Self.previous.name) cannot be used together")
         }
         let output = arguments["--output"].map { URL(filePath: $0).standardizedFileURL }
-        let parent = output?.deletingLastPathComponent().path ?? "Reports"
+        let parent = output?.deletingLastPathComponent().path ?? Self.reports
         guard
             let found = PastRun.newest(in: parent, except: output?.path, of: scenario, world: world)
         else {

@@ -108,7 +108,10 @@ enum RunCommand {
             return (try run.run(), run.folder)
         }
         let played = try play()
-        return baseline?.compare(played.folder, played.code, console) ?? played.code
+        if let baseline { return baseline.compare(played.folder, played.code, console) }
+        Baseline.tellPrevious(
+            of: played.folder, played.code, world: .live, scenario: loaded.scenario.name, arguments, console)
+        return played.code
     }
 
     private static func target(_ arguments: Arguments) throws -> TargetURL? {

@@ -70,7 +70,11 @@ enum SimulateCommand {
             return (try run.run(), run.folder)
         }
         let played = try play()
-        return baseline?.compare(played.folder, played.code, console) ?? played.code
+        if let baseline { return baseline.compare(played.folder, played.code, console) }
+        Baseline.tellPrevious(
+            of: played.folder, played.code, world: .virtual, scenario: loaded.scenario.name, arguments,
+            console)
+        return played.code
     }
 
     private static func plan(

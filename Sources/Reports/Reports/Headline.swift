@@ -154,6 +154,26 @@ extension RunResult {
         "\(things) \(count == 1 ? "was" : "were") \(what)"
     }
 
+    // MARK: Why, and whose fault
+
+    /// What the first lines of a report say after the outcome of a run that did not pass.
+    var explanations: [String] {
+        guard self.exit != .success else { return [] }
+        return [self.whySlow, self.blame.flatMap { self.outcome?.hasSuffix($0) == true ? nil : $0 }]
+            .compactMap { $0 }
+    }
+
+    /// The most frequent error that is not the work of faults alone, with its causes: `34 of 60 uploads were answered with 503: 17
+    /// injected by http-error-1, 17 by the target`. Nil without errors.
+    private var blame: String? {
+        guard let row = self.errors.first(where: { $0.causes.injected < $0.count }) else {
+            let causes = self.errors.reduce(into: CauseCounts()) { $0.add($1.causes) }
+            return causes.entries.isEmpty ? nil : "Every error was injected: \(causes.countedWords)"
+        }
+        return self.sentence(row)
+            ?? "\(row.trouble.name), \(Figures.count(row.count, "time", "times")): \(row.causes.words)"
+    }
+
     // MARK: Why nothing was completed
 
     /// The most frequent cause of scans that were not completed.

@@ -47,7 +47,7 @@ package enum MarkdownReport {
         var text =
             "## \(result.exit.tone.emoji) \(MarkdownText.escaped(result.scenario.name)): \(result.headline)\n\n"
         if let outcome = result.outcome { text += "**\(MarkdownText.escaped(outcome))**\n\n" }
-        if let why = result.whySlow { text += "\(MarkdownText.escaped(why)).\n\n" }
+        for explanation in result.explanations { text += "\(MarkdownText.escaped(explanation)).\n\n" }
         if !result.scenario.description.isEmpty {
             text += MarkdownText.escaped(result.scenario.description) + "\n\n"
         }

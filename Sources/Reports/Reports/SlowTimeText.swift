@@ -73,7 +73,9 @@ package struct SlowTimeText {
 
     /// `58 of 600 scans took longer than 25.0s: on average 13.2s waiting as a 429 requested (Retry-After), 8.10s uploading`
     var sentence: String {
-        "\(self.subject): on average \(self.slow.parts.words(ofEachOf: self.slow.scans))"
+        let subject = self.subject
+        return "\(subject.prefix(1).uppercased() + subject.dropFirst()): on average "
+            + self.slow.parts.words(ofEachOf: self.slow.scans)
     }
 
     private var subject: String {

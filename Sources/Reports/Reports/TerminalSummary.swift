@@ -100,7 +100,7 @@ struct SummaryWriter {
         if let outcome = self.result.outcome {
             line(outcome.prefix(1).uppercased() + outcome.dropFirst(), .bold)
         }
-        if let why = self.result.whySlow { line(why.prefix(1).uppercased() + why.dropFirst(), .plain) }
+        for explanation in self.result.explanations { line(explanation, .plain) }
         let isGood = self.result.exit == .success
         line(
             "\(self.result.meaning) (exit\u{A0}code\u{A0}\(self.result.exit.rawValue))",

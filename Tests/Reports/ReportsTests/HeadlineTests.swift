@@ -48,6 +48,31 @@ import Testing
         }
     }
 
+    @Test func `a run that did not pass says whose fault its most frequent error was`() throws {
+        func explanations(_ causes: [(Cause, Int)], _ name: String = "upload: HTTP 503") throws -> [String] {
+            var result = try self.result(self.scans(40), slos: [.scansWaiting])
+            result.exitReasons = [.objectiveFailed]
+            let count = causes.reduce(0) { $0 + $1.1 }
+            result.errors = [
+                ErrorSummary.Row(
+                    trouble: RunError(family: .serverError, name: name), count: count, first: .zero,
+                    last: .zero, device: DeviceNumber(0), scan: .none,
+                    causes: causes.reduce(into: CauseCounts()) { $0.add(CauseCounts($1.0, $1.1)) })
+            ]
+            return result.explanations
+        }
+        let injected = Cause.injected(fault: "http-error-1")
+        #expect(
+            try explanations([(injected, 17), (.target, 17)])
+                == [
+                    "34 of 40 uploads were answered with 503: 17 injected by http-error-1, 17 by the target"
+                ])
+        #expect(try explanations([(injected, 9)]) == ["Every error was injected: 9 injected by http-error-1"])
+        #expect(
+            try explanations([(.phone, 2)], "photo rejected") == ["photo rejected, 2 times: by the phone"])
+        #expect(try self.result(self.scans(40)).explanations == [], "it passed")
+    }
+
     private let unauthorized = RunError(family: .clientError, name: "upload: HTTP 401")
 
     @Test func `unfinished scans are counted, with the time that they had and what kept them`() throws {

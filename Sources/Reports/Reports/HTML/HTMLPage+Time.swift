@@ -42,7 +42,7 @@ extension HTMLPage {
             self.errorsOverTime, self.phonesOverTime(bucket), self.streamEvents,
         ]
         let body: HTML =
-            "\(self.bands.legend)\(self.faultStrips)<div class=\"two\">\(charts.joined())</div>\n"
+            "\(self.bands.legend)\(self.faultStrips)<div class=\"pairs\">\(charts.joined())</div>\n"
         return Section(
             id: "time", title: "The run over time",
             lead: """

@@ -119,15 +119,13 @@ package struct HTMLPage {
         let outcome: HTML? = result.outcome.map {
             "<p class=\"outcome\">\(sentence: $0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 600)</p>"
         }
-        let why: HTML? = result.whySlow.map {
-            "<p>\(sentence: $0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 1_000)</p>"
-        }
+        let why: [HTML] = result.explanations.map { "<p>\(sentence: $0 + ".", bytesMax: 1_000)</p>" }
         let about = result.scenario.description
         return """
             <header>
             <h1>\(result.scenario.name, bytesMax: 80)</h1>
             <div class="verdict \(self.tone.rawValue)">\(HTMLDocument.badge(self.tone))<span class="word">\(self.headline)</span></div>
-            \(outcome ?? "")\(why ?? "")
+            \(outcome ?? "")\(why.joined())
             <p>\(self.sentence, bytesMax: 400)</p>
             \(about.isEmpty ? "" : "<p class=\"about\">\(about, bytesMax: 600)</p>")
             \(self.labels)

@@ -123,6 +123,7 @@ package enum HTMLStyle {
         .quiet{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(18rem,100%),1fr));gap:1.1rem 2rem}
         .quiet .metric{margin:0;break-inside:avoid;min-width:0}.quiet .stats{margin:.1rem 0 .2rem}.quiet-title{margin:2rem 0 .7rem}
         .metric>h3+p{break-after:avoid}.metric .stats{break-after:avoid}.metric>p{color:var(--soft);font-size:.9rem;margin:.05rem 0}
+        .pairs{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem 2rem}
         .two{display:grid;grid-template-columns:minmax(0,1.9fr) minmax(0,1fr);gap:1rem 2rem}
         table{border-collapse:collapse;width:100%;font-size:.9rem}
         th{font-weight:600;color:var(--soft);font-size:.8rem;text-align:left;vertical-align:bottom}
@@ -147,7 +148,7 @@ package enum HTMLStyle {
         .fold>summary h2{display:inline;font-size:1rem;margin:0}.fold>section{margin-top:.6rem}
         .callout{border-left:3px solid var(--warn);padding:.1rem 0 .1rem .9rem;margin:.8rem 0}
         .callout.bad{border-left-color:var(--bad)}
-        @media (max-width:44rem){main{padding-top:1.5rem}.two{grid-template-columns:minmax(0,1fr)}
+        @media (max-width:44rem){main{padding-top:1.5rem}.two,.pairs{grid-template-columns:minmax(0,1fr)}
         .legend{margin-left:-.4rem;width:100%}.lanes text.label:nth-of-type(2n){display:none}
         .facts{gap:.8rem 1.5rem}section{margin-top:2.6rem}}
         @media print{:root{color-scheme:light;--bg:#fff;--panel:#f6f6f4;--ink:#1b1d20;--soft:#4d545b;--rule:#d2d3cf;
