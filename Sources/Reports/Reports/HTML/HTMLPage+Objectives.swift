@@ -113,7 +113,7 @@ extension HTMLPage {
         let idle = result.verdicts.filter { $0.standing == .held && !$0.hadOccasion && !self.isLive }
         let unknown = result.verdicts.filter { $0.standing == .notAvailable }
         var body: HTML = ""
-        if !broken.isEmpty { body += self.brokenTable(broken) }
+        if !broken.isEmpty { body += self.brokenTable(broken) + self.excerpts }
         if !held.isEmpty {
             body += "<h3>\(held.count) invariants \(self.isLive ? "hold so far" : "held")</h3>\n"
             body += Self.rules(held, .good)
