@@ -114,7 +114,8 @@ struct Baseline {
         let comparison = RunComparison(base: base, new: new, tolerance: Self.toleranceUsual, judged: [])
         let command = ShellWords.line(["swiftwing-sim", "compare", found, run])
         console.outFolded(
-            "\nPrevious run: \(comparison.headline): \(comparison.sentence). '\(command)' shows all of it.")
+            "Previous run: \(comparison.headline): \(comparison.reasons.first ?? comparison.sentence). '\(command)' shows all of it."
+        )
     }
 
     private static let reports = "Reports"

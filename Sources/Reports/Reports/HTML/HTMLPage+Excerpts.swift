@@ -34,7 +34,7 @@ extension HTMLPage {
         }
         return """
             <h4>\(HTML.mono(violation.invariant.rawValue)): \(self.place(of: violation))</h4>
-            <pre tabindex="0">\(lines.joined(separator: "\n"))</pre>
+            <pre class="story">\(lines.joined(separator: "\n"))</pre>
 
             """
     }

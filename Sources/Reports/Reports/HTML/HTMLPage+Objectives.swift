@@ -114,12 +114,14 @@ extension HTMLPage {
         let unknown = result.verdicts.filter { $0.standing == .notAvailable }
         var body: HTML = ""
         if !broken.isEmpty { body += self.brokenTable(broken) + self.excerpts }
-        if !held.isEmpty {
+        // Beside one that is broken, those that held can wait.
+        let isOpen = broken.isEmpty
+        if isOpen, !held.isEmpty {
             body += "<h3>\(held.count) invariants \(self.isLive ? "hold so far" : "held")</h3>\n"
             body += Self.rules(held, .good)
         }
         let folded =
-            [(idle, "had no occasion", Tone.plain)]
+            [(isOpen ? [] : held, "held", Tone.good), (idle, "had no occasion", .plain)]
             + OpenReason.allCases.map { reason in
                 (unknown.filter { result.whyOpen($0) == reason }, reason.remark, Tone.unknown)
             }

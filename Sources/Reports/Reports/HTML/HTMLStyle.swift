@@ -143,7 +143,7 @@ package enum HTMLStyle {
         h2+h3{margin-top:1rem}h2+.scroll{margin-top:.8rem}
         input[type=search]{font:inherit;color:inherit;background:var(--panel);border:1px solid var(--rule);border-radius:6px;
         padding:.35rem .6rem;width:min(22rem,100%)}
-        pre mark{color:var(--bad);background:none;font-weight:600}
+        pre.story{white-space:pre-wrap;overflow-wrap:anywhere}pre mark{color:var(--bad);background:none;font-weight:600}
         pre{background:var(--panel);border-radius:8px;padding:.9rem 1rem;overflow-x:auto;margin:.6rem 0;line-height:1.5}
         summary{cursor:pointer;font-weight:600;padding:.3rem 0}details.fold{margin-top:1.1rem;border-top:1px solid var(--grid)}
         .fold>summary h2{display:inline;font-size:1rem;margin:0}.fold>section{margin-top:.6rem}
