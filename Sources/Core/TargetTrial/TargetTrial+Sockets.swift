@@ -8,8 +8,11 @@ import Wire
 
 extension TargetTrial {
     mutating func openSocket(_ id: UInt64, at now: Instant) {
+        guard let request = self.exchanges[id]?.request else { return }
+        let hadSocket = request.job.flatMap { self.jobs[$0]?.hadSocket } ?? false
+        if let job = request.job { self.jobs.update(job) { $0.hadSocket = true } }
         var stream = TrialStream()
-        stream.socket = TrialSocket(opened: now)
+        stream.socket = TrialSocket(opened: now, isReturn: request.isReturn && hadSocket)
         self.exchanges.update(id) { $0.stream = stream }
     }
 
@@ -89,7 +92,7 @@ extension TargetTrial {
         let isDone = (node["payload"]?["progress"]?.decimal ?? 0) > 0
         let hadProgress = self.jobs[job]?.hasProgress ?? false
         if isDone { self.jobs.update(job) { $0.hasProgress = true } }
-        guard request.isReturn, !socket.hasState, kind != .jobComplete, kind != .batchComplete, kind != .error
+        guard socket.isReturn, !socket.hasState, kind != .jobComplete, kind != .batchComplete, kind != .error
         else { return }
         if kind != .reconnected {
             self.breaks(

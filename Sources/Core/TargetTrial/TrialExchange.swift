@@ -136,6 +136,8 @@ struct TrialStream: Sendable {
 struct TrialSocket: Sendable {
     var reader = WebSocketBlockReader(bytesMax: TrialExchange.eventBytesMax)
     let opened: Instant
+    /// Whether the client has had another one of this job, and has said so.
+    let isReturn: Bool
     /// The target has said that it knows of a client that is ready.
     var isAcknowledged = false
     /// A message about the job has come.

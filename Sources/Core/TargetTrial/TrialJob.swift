@@ -67,6 +67,8 @@ struct TrialJob: Sendable {
     var canceled: Instant?
     /// A message of a WebSocket said that some of it was done.
     var hasProgress = false
+    /// Whether the target has opened a WebSocket of it. A client whose first one was refused may call the next one a return.
+    var hadSocket = false
     /// Nothing removed the job before this time.
     var isThere: Bool { self.deleted == nil && self.canceled == nil && !self.isDeleting }
     /// The books of its `result` events, the first of them.

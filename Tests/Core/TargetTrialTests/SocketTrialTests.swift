@@ -148,6 +148,14 @@ import Wire
         }
     }
 
+    @Test func `a client whose first socket was refused comes for the first time`() {
+        var target = Self.target()
+        target.exchange("GET", "/ws/progress?jobId=\(Self.job)", 503, "", token: nil)
+        _ = Self.send(
+            [Self.acknowledged, Self.started, Self.progress].map(\.text), to: &target, isReturn: true)
+        #expect(target.rules == [])
+    }
+
     @Test func `an end after which others come breaks terminal`() {
         let failed = Message(
             type: "error", payload: #"{"error":{"message":"m","code":"c"},"retryable":false}"#)
