@@ -318,7 +318,11 @@ private struct Script {
     }
 
     private static func socket(_ name: String, _ faults: [String], journey: String) -> Script {
-        Script(name: "ws-\(name)", faults: faults, keys: ", journey: \(journey), transport: websocket")
+        // The time of an import is that of its rows.
+        let library = journey == "csv-import" ? ", library: {rows: 1500}" : ""
+        return Script(
+            name: "ws-\(name)", faults: faults,
+            keys: ", journey: \(journey), transport: websocket\(library)")
     }
 
     /// Codes that are the end, that ask for another connection at once, and after 5 s.

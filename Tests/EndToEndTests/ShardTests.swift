@@ -33,6 +33,9 @@ extension SideBySide {
             let data = try Data(contentsOf: folder.appending(path: "summary.json"))
             var object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
             for key in ["resources", "started", "gauges"] { object[key] = nil }
+            // A scan that had not ended is as old as its own shard.
+            let unfinished = (object["slow_scans"] as? [String: Any])?["unfinished"] as? Int ?? 0
+            if unfinished > 0 { object["slow_scans"] = nil }
             object["notes"] = (object["notes"] as? [String])?.filter {
                 !$0.hasPrefix("digest ") && !$0.hasPrefix("merged from ")
             }
