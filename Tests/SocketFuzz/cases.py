@@ -11,9 +11,12 @@ import time
 
 import client
 import damage
+import delivery
 import grammar
 import program
 import server
+import socket_cases
+import socket_grammar
 
 PHONES = 8
 RUN_SECONDS = 60
@@ -25,25 +28,20 @@ name: socket-fuzz
 description: Phones that lose no time, against a hostile server.
 drain: %(drain)s
 fleet:
-  phones:
-    devices: %(phones)d
-    profile: contract
-    network: perfect
-    scans: 1
-    arrivals: 60/s
-    photos: fuzz
-    idle-timeout: 500ms
-    request-timeout: 500ms
+  phones: {%(group)sdevices: %(phones)d, profile: contract, network: perfect, scans: 1, arrivals: 60/s, photos: fuzz,
+           idle-timeout: 500ms, request-timeout: 500ms}
 %(faults)s"""
 
 SERVE_SCENARIO = """scenario: 1
 name: socket-fuzz
 description: A backend whose jobs take no time.
 fleet:
-  phones: {devices: 1, scans: 1, arrivals: 1/s, photos: fuzz}
-server:
-  job-time: 20ms..60ms
+  phones: {%(group)sdevices: 1, scans: 1, arrivals: 1/s, photos: fuzz}
+server: %(server)s
 %(faults)s"""
+SERVER = "{job-time: 20ms..60ms}"
+# Jobs that are still followed when what is sent has come.
+SOCKET_SERVER = "{job-time: 300ms..600ms, ping: 100ms, rate-limit: off}"
 
 
 def with_faults(scenario, faults, **values):
@@ -97,7 +95,7 @@ def answer_steps(operation, r, is_hostile, theme, flood=False):
     if is_hostile:
         steps = damage.delivery(message, r, damage.STATUS_LINES, flood)
         return [["early"], *steps] if r.random() < 0.05 else steps
-    return [["send", message.bytes().decode("latin-1")]] + ([["close"]] if message.framing == "close" else [])
+    return delivery.whole(message)
 
 
 def run_run(case, binary, folder):
@@ -108,9 +106,10 @@ def run_run(case, binary, folder):
         choices = answers.get(operation) or [None]
         return choices[device % len(choices)] if attempt <= attempts else None
 
-    hostile = server.HostileServer(choose, RUN_SECONDS, case.get("one_job", False))
+    hostile = server.HostileServer(choose, RUN_SECONDS, case.get("one_job", False), kept_in(case))
     lay_out(folder, with_faults(
-        RUN_SCENARIO, case.get("faults", []), drain=case.get("drain", "2s"), phones=case.get("phones", PHONES)))
+        RUN_SCENARIO, case.get("faults", []), drain=case.get("drain", "2s"), phones=case.get("phones", PHONES),
+        group=case.get("group", "")))
     try:
         run = program.Program(
             binary, ["run", "fuzz.scenario", "--target", "http://127.0.0.1:%d" % hostile.port, "--output", "report"],
@@ -131,6 +130,11 @@ def run_run(case, binary, folder):
         if not failures and repeated != code:
             failures.append("report: exit %d, the run's was %d" % (repeated, code))
     return failures, code
+
+
+def kept_in(case):
+    """What gives the steps of an answer that keeps the contract."""
+    return socket_grammar.kept if case.get("group") else None
 
 
 def unlikely_exit(code, case):
@@ -185,16 +189,14 @@ def run_proxy(case, binary, folder):
     def choose(operation, device, attempt, exchange):
         return exchanges[exchange] if exchange is not None and exchange < len(exchanges) else None
 
-    hostile = server.HostileServer(choose, SERVER_SECONDS)
+    hostile = server.HostileServer(choose, SERVER_SECONDS, kept=kept_in(case))
     arguments = ["proxy", "fuzz.scenario", "--upstream", "http://127.0.0.1:%d" % hostile.port]
     arguments += ["--record", "recording.ndjson"] if case.get("record") else []
     try:
         failures, code = serve(case, binary, folder, arguments, "proxy")
     finally:
         hostile.close()
-    if not failures and case.get("record"):
-        failures, code = replay(case, binary, folder, "recording.ndjson")
-    return failures, code
+    return replayed(case, binary, folder) if case.get("record") and not failures else (failures, code)
 
 
 # serve, and serve --record
@@ -238,9 +240,7 @@ def make_record(r):
 def run_serve(case, binary, folder):
     arguments = ["serve", "fuzz.scenario"] + (["--record", "recording.ndjson"] if case.get("record") else [])
     failures, code = serve(case, binary, folder, arguments, "serve")
-    if not failures and case.get("record"):
-        failures, code = replay(case, binary, folder, "recording.ndjson")
-    return failures, code
+    return replayed(case, binary, folder) if case.get("record") and not failures else (failures, code)
 
 
 # serve --replay
@@ -264,24 +264,30 @@ def run_replay(case, binary, folder):
     lines = case["recording"]
     with open(os.path.join(folder, "recording.ndjson"), "w", encoding="utf-8", errors="surrogatepass") as file:
         file.write("\n".join(lines) + "\n")
-    return replay(case, binary, folder, "recording.ndjson", case["connections"])
+    return replay(binary, folder, case["connections"], is_damaged=True)
 
 
-def replay(case, binary, folder, recording, connections=None):
+def replayed(case, binary, folder):
+    """What the program recorded it can play, to the same clients if they have WebSockets."""
+    if not case.get("group"):
+        return replay(binary, folder, follow())
+    return replay(binary, folder, case["connections"], case["jobs"])
+
+
+def replay(binary, folder, connections, jobs=0, is_damaged=False):
     """A recording that cannot be played is refused; one that is played leaves the server well."""
-    lay_out(folder, with_faults(SERVE_SCENARIO, []))
-    values = ("00000000-0000-4000-8000-000000000000", "0" * 64)
-    watched = program.Program(binary, ["serve", "--replay", recording], folder, SERVER_SECONDS, "replay")
+    watched = program.Program(binary, ["serve", "--replay", "recording.ndjson"], folder, SERVER_SECONDS, "replay")
     port = watched.port()
     failures = Failures()
     if port is None:
         code = watched.wait()
         failures.add(watched)
-        # Only a damaged one may be refused: what the program recorded it can play.
-        if not failures and (code != 65 or not connections):
-            failures.append("replay: exit: %d for %s recording" % (code, "a damaged" if connections else "its own"))
+        # Only a damaged one may be refused.
+        if not failures and (code != 65 or not is_damaged):
+            failures.append("replay: exit: %d for %s recording" % (code, "a damaged" if is_damaged else "its own"))
         return failures, code
-    client.run(port, connections or follow(), 8, values)
+    given = [job for job in (first_job(port, True) for _ in range(jobs)) if job]
+    client.run(port, connections, 8, given or [("00000000-0000-4000-8000-000000000000", "0" * 64)])
     if watched.is_alive():
         failures.note("replay", client.status(port))
     return ended(watched, failures)
@@ -292,7 +298,9 @@ def replay(case, binary, folder, recording, connections=None):
 
 def serve(case, binary, folder, arguments, name):
     failures = Failures()
-    lay_out(folder, with_faults(SERVE_SCENARIO, case.get("faults", [])))
+    is_socket = bool(case.get("group"))
+    lay_out(folder, with_faults(
+        SERVE_SCENARIO, case.get("faults", []), group=case.get("group", ""), server=SOCKET_SERVER if is_socket else SERVER))
     watched = program.Program(binary, arguments, folder, SERVER_SECONDS, name)
     port = watched.port()
     if port is None:
@@ -300,25 +308,38 @@ def serve(case, binary, folder, arguments, name):
         failures.add(watched)
         failures.append("%s: did not start" % name)
         return failures, watched.code
-    values = first_job(port)
-    came = client.run(port, case["connections"], 8, values)
+    given = [job for job in (first_job(port, is_socket) for _ in range(case.get("jobs", 1))) if job]
+    descriptors = watched.descriptors()
+    came = client.run(port, case["connections"], 8, given)
     case["came"] = [bytes_[:300].decode("latin-1") for bytes_ in came]
     if watched.is_alive():
         failures.note(name, client.status(port))
     if watched.is_alive() and not case.get("faults"):
-        failures.note(name + ", a healthy client", client.journey(port))
+        failures.note(name + ", a healthy client", client.journey(port, is_socket))
+        # A proxy keeps connections to its upstream.
+        failures.note(name, keeps(watched, descriptors) if name == "serve" else None)
     if watched.is_alive():
         failures.note(name, spins(watched))
     return ended(watched, failures)
 
 
-def first_job(port):
+def first_job(port, is_socket):
     """For requests that want a job. Under faults there may be none."""
     try:
-        job = client.upload(port)
+        job = client.upload(port, is_socket)
         return job[:2] if job else None
     except (OSError, ValueError, KeyError, client.http.client.HTTPException):
         return None
+
+
+def keeps(watched, before):
+    """Whether descriptors stay open when nobody is connected any more."""
+    until = time.monotonic() + 6
+    while (now := watched.descriptors()) > before and watched.is_alive():
+        if time.monotonic() > until:
+            return "descriptors: %d, before there were %d" % (now, before)
+        time.sleep(0.03)
+    return None
 
 
 def spins(watched):
@@ -345,5 +366,6 @@ def ended(watched, failures):
 
 MODES = {
     "run": (make_run, run_run), "proxy": (make_proxy, run_proxy), "serve": (make_serve, run_serve),
-    "record": (make_record, run_serve), "replay": (make_replay, run_replay),
+    "record": (make_record, run_serve), "replay": (make_replay, run_replay), "socket-run": (socket_cases.make_run, run_run),
+    "socket-proxy": (socket_cases.make_proxy, run_proxy), "socket-serve": (socket_cases.make_serve, run_serve),
 }

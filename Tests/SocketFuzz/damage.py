@@ -4,6 +4,7 @@ A delivery is a list of steps, JSON through and through, so that a case can be k
 
   ["send", TEXT]           these bytes (Latin-1)
   ["send", TEXT, TIMES]    the same so many times
+  ["trickle", TEXT, SECONDS]  byte by byte, with so long a pause behind each
   ["wait", SECONDS]
   ["read", SECONDS]        a client: until something came and nothing more does, at most so long
   ["half"]                 a client: no more will be sent, and it goes on reading

@@ -8,6 +8,11 @@ import time
 PIECE = 1 << 16
 
 
+def whole(message):
+    """The steps that send a message as it is."""
+    return [["send", message.bytes().decode("latin-1")]] + ([["close"]] if message.framing == "close" else [])
+
+
 class Over(Exception):
     """The connection has ended, by us or by the other side."""
 
@@ -18,6 +23,10 @@ def carry_out(steps, connection, fill, until, received=None):
         kind = step[0]
         if kind == "send":
             send(connection, fill(step[1].encode("latin-1")), step[2] if len(step) > 2 else 1, until)
+        elif kind == "trickle":
+            for byte in fill(step[1].encode("latin-1")):
+                send(connection, bytes([byte]), 1, until)
+                time.sleep(step[2])
         elif kind == "wait":
             time.sleep(max(0, min(step[1], until - time.monotonic())))
         elif kind == "read":

@@ -81,7 +81,8 @@ def parsed():
 
 def made(options, number):
     """The case of a number: modes take turns."""
-    modes = [options.only] if options.only else ["run", "proxy", "serve", "run", "record", "replay"]
+    modes = [options.only] if options.only else [
+        "run", "proxy", "serve", "run", "record", "replay", "socket-run", "socket-proxy", "socket-serve"]
     mode = modes[number % len(modes)]
     case = cases.MODES[mode][0](random.Random("%d %d %s" % (options.seed, number, mode)))
     again = "Tests/SocketFuzz/fuzz.py --seed %d --case %d%s" % (

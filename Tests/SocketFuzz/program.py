@@ -88,6 +88,12 @@ class Program:
     def is_alive(self):
         return not self.done.is_set()
 
+    def descriptors(self):
+        """How many it has open, without those of its parts among themselves."""
+        with open("/proc/net/unix") as file:
+            inner = {"socket:[%s]" % line.split()[6] for line in file}
+        return sum(name not in inner for name in opened(self.process.pid))
+
     def wants_to_run(self):
         """Whether one of its threads runs, or would on a machine that is less busy."""
         for path in glob.glob("/proc/%d/task/*/stat" % self.process.pid):
@@ -162,6 +168,17 @@ def high_water(pid):
     except (OSError, ValueError):
         pass
     return 0
+
+
+def opened(pid):
+    """What its descriptors are; nothing when it has ended."""
+    names = []
+    for path in glob.glob("/proc/%d/fd/*" % pid):
+        try:
+            names.append(os.readlink(path))
+        except OSError:
+            pass
+    return names
 
 
 def children(pid):

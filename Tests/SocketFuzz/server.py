@@ -7,19 +7,21 @@ import time
 
 import delivery
 import grammar
+import socket_grammar
 
 TRACE = re.compile(rb"\r\ntraceparent: 00-[0-9a-f]{16}([0-9a-f]{8})([0-9a-f]{8})-([0-9a-f]{2})[0-9a-f]{6}([0-9a-f]{8})-01\r\n", re.I)
 EXCHANGE = re.compile(rb"\r\nx-fuzz: (\d+)\r\n", re.I)
-JOB = re.compile(rb"/scans/([0-9a-f-]{36})")
+JOB = re.compile(rb"(?:/scans/|/jobs/|jobId=)(?:scan_)?([0-9a-f-]{36})")
 JOBS = b"%08x-0000-4000-8%03x-%012x"
 LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.I)
 
 
 class HostileServer:
-    """`choose(operation, device, attempt, exchange)` gives the steps of an answer, or None for one that keeps the contract."""
+    """`choose(operation, device, attempt, exchange)` gives the steps of an answer, or None for those of `kept(operation)`."""
 
-    def __init__(self, choose, seconds, one_job=False):
+    def __init__(self, choose, seconds, one_job=False, kept=None):
         self.choose = choose
+        self.kept = kept or good
         self.one_job = one_job
         self.until = time.monotonic() + seconds
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -70,13 +72,12 @@ class HostileServer:
             self._skip_body(connection, head, buffered)
         if len(self.given) < 200:
             self.given.append([operation, device, attempt, steps is not None])
-        closes = False
-        if steps is None:
-            message = good(operation)
-            closes = message.framing == "close"
-            steps = [["send", message.bytes().decode("latin-1")]]
-        delivery.carry_out(steps, connection, lambda text: text.replace(grammar.JOB.encode(), job), self.until)
-        return not closes and not early
+
+        def fill(text):
+            return socket_grammar.filled(text.replace(grammar.JOB.encode(), job), head)
+
+        delivery.carry_out(self.kept(operation) if steps is None else steps, connection, fill, self.until)
+        return not early
 
     @staticmethod
     def _head(connection, buffered):
@@ -131,4 +132,4 @@ class HostileServer:
 
 def good(operation):
     """The same answer every time."""
-    return grammar.answer(operation, grammar.Plain())
+    return delivery.whole(grammar.answer(operation, grammar.Plain()))
