@@ -13,7 +13,7 @@ extension HTMLPage {
             held.isEmpty
             ? nil
             : """
-            <p>\(HTML.sign(.good, isHidden: true)) held at 0, as in every run: \
+            <p>\(HTML.sign(.good, isHidden: true)) \(self.isLive ? "0 so far" : "held at 0"), as in every run: \
             \(held.map { HTML.mono($0.slo.selector.description, bytesMax: 120) }.joined(separator: ", "))</p>
 
             """
