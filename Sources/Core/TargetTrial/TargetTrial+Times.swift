@@ -35,6 +35,8 @@ extension TargetTrial {
     /// again is as old as its job.
     func difference(of time: Int64, _ request: TrialRequest, at now: Instant) -> String? {
         let clock = self.rules.wallClockAtZero + now.milliseconds
+        // A message may have any number, and differences of it must be numbers as well.
+        let time = min(max(time, .min / 4), .max / 4)
         if time - clock > Self.clockDifferenceMax {
             return "\((time - clock) / 1_000) s ahead of the clock of this machine"
         }

@@ -100,7 +100,8 @@ extension RecordingLine {
                     writer.array("headers", headers) { writer, line in
                         writer.array([line.name, line.value]) { $0.text($1) }
                     }
-                    writer.member("length", length)
+                    // A 101 has none, whatever it says (RFC 9110 section 8.6).
+                    writer.member("length", length.flatMap { $0 < 0 ? nil : $0 })
                     writer.member("status", status)
                 }
             // A piece that is not UTF-8, for instance one that ends inside a character.

@@ -121,6 +121,12 @@ import Wire
         #expect(length == 1 << 40)
     }
 
+    @Test func `a negative length is not recorded`() throws {
+        let told = RecordingLine(at: .zero, exchange: 1, .head(status: 101, headers: [], length: -1))
+        let read = try #require(RecordingLine.read(told.text))
+        #expect(read.what == .head(status: 101, headers: [], length: nil))
+    }
+
     // MARK: v2
 
     /// The 202 of v2.
