@@ -12,7 +12,10 @@ extension App {
         let nonce = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
         let isInQuery = self.profile.token.stream == .query
         let token = isInQuery ? nil : job.authToken.map { ProgressSocket.subprotocolPrefix + $0 }
-        return WebSocketRequest(nonce: nonce, subprotocols: token.map { [$0] } ?? [])
+        // A job that was stored before the app followed it by WebSocket may have another token.
+        let offered = token.map { [$0] } ?? []
+        return WebSocketRequest(
+            nonce: nonce, subprotocols: offered.filter(WebSocketRequest.isSubprotocol))
     }
 
     private func socketDraw(_ scan: ScanNumber, attempt: UInt32, _ count: UInt64) -> UInt64 {

@@ -61,7 +61,8 @@ extension App {
         let judgement = UploadJudgement.judge(
             &answer, self.profile.journey.version.envelopesBodies ? .v2 : self.profile.upload.answer,
             obeysRetryable: self.profile.upload.obeysRetryable,
-            transport: self.transport(of: exchange.scan))
+            transport: self.transport(of: exchange.scan),
+            hasTokenInQuery: self.profile.token.stream == .query)
         self.observe(answer, exchange, at: now, into: &effects)
         if self.fallsBack(exchange.scan, answer.head.status) {
             let retry = UploadRetry(cause: .unexpectedStatus, wait: .none, atLeast: .zero)

@@ -1,6 +1,7 @@
 import Observations
 import SimBase
 import Talaria
+import Wire
 
 /// Why and when a phone uploads a scan again after an attempt ended (Docs/design.md section 6 "Upload"). The answer and the
 /// failure are judged here, the `error` event in `UploadRetry+ErrorEvent.swift`. `App.uploadAgain` (`App+Upload.swift`) applies
@@ -84,7 +85,7 @@ enum UploadJudgement: Hashable, Sendable {
     ///   - transport: By what the client wants to follow a job.
     static func judge(
         _ answer: inout Answer, _ form: UploadAnswerForm, obeysRetryable: Bool,
-        transport: StreamTransport = .sse
+        transport: StreamTransport = .sse, hasTokenInQuery: Bool = false
     ) -> UploadJudgement {
         switch answer.head.status {
         case 500...599 where obeysRetryable && answer.problem.retryable == false:
@@ -101,7 +102,7 @@ enum UploadJudgement: Hashable, Sendable {
             guard let body = answer.read(read, bytesMax: AppLimits.answerBytesMax) else {
                 return .again(.backoff(answer.badness.waitingCause), answer.badness)
             }
-            return Self.judge(body, transport, &answer.notes)
+            return Self.judge(body, transport, hasTokenInQuery: hasTokenInQuery, &answer.notes)
         case 429:
             return .limited(answer.serverWait)
         case 401, 403:
@@ -129,7 +130,8 @@ enum UploadJudgement: Hashable, Sendable {
 
     /// Whether what a client needs of the answer can be used.
     private static func judge(
-        _ body: UploadAccepted, _ wanted: StreamTransport, _ notes: inout ContractNotes
+        _ body: UploadAccepted, _ wanted: StreamTransport, hasTokenInQuery: Bool,
+        _ notes: inout ContractNotes
     ) -> UploadJudgement {
         guard body.success else {
             notes.add("success", expected: "true", seen: "false", isDecisive: true)
@@ -150,6 +152,12 @@ enum UploadJudgement: Hashable, Sendable {
             notes.add(
                 "data.authToken", expected: "a token that can stand in a header", seen: "another string",
                 isDecisive: true)
+        } else if transport == .websocket, !hasTokenInQuery, let token = job.authToken,
+            !WebSocketRequest.isSubprotocol(token)
+        {
+            notes.add(
+                "data.authToken", expected: "a token that can stand in the name of a subprotocol",
+                seen: "another string", isDecisive: true)
         } else {
             return .accepted(
                 DurableJob(

@@ -23,4 +23,22 @@ import Testing
         phone.pass(.minutes(1))
         #expect(phone.request(.stream)?.target.hasSuffix("&reconnect=true") == true)
     }
+
+    /// A token of Base64 can stand in `Authorization`, and in no name of a subprotocol (RFC 9110 section 5.6.2).
+    @Test(arguments: [StreamTransport.websocket, .sse], [TokenPlace.header, .query])
+    func `a token that no subprotocol can have is a finding, and ends nothing`(
+        transport: StreamTransport, place: TokenPlace
+    ) {
+        var profile = NamedProfile.contract.profile(with: [])
+        profile.journey = .bookshelfScan
+        profile.stream.transport = transport
+        profile.token.stream = place
+        var phone = TestPhone(profile: profile)
+        phone.capture(1)
+        let body = String(decoding: V2Wording.accepted("scan_1"), as: UTF8.self)
+        phone.answer(.upload, 202, Array(body.replacing(#""t""#, with: #""YWJj+/==""#).utf8))
+        let isRefused = transport == .websocket && place == .header
+        #expect((phone.request(.stream) == nil) == isRefused)
+        #expect(phone.findings.contains { $0.path == "data.authToken" } == isRefused)
+    }
 }

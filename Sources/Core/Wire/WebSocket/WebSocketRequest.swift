@@ -93,8 +93,11 @@ package struct WebSocketRequest: Hashable, Sendable {
 
     /// Whether each is a token, and none is there twice (RFC 6455 section 4.1).
     private static func areSubprotocols(_ names: [String]) -> Bool {
-        names.allSatisfy { ASCII.isToken(Array($0.utf8)[...]) } && Set(names).count == names.count
+        names.allSatisfy(Self.isSubprotocol) && Set(names).count == names.count
     }
+
+    /// Whether a subprotocol may have this name: a token of HTTP (RFC 9110 section 5.6.2), which has no `=` and no `/`.
+    package static func isSubprotocol(_ name: String) -> Bool { ASCII.isToken(Array(name.utf8)[...]) }
 }
 
 /// Why a client does not open a connection after an answer (RFC 6455 section 4.1).
