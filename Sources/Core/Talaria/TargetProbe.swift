@@ -20,6 +20,12 @@ package enum TargetProbe: String, CaseIterable, Hashable, Sendable {
     case unknownID = "unknown-id"
     /// A request for a job that the target has acknowledged to be deleted.
     case deleted
+    /// A request for a WebSocket that does not ask for an upgrade.
+    case withoutUpgrade = "without-upgrade"
+    /// A WebSocket with a token that has opened one.
+    case usedToken = "used-token"
+    /// A WebSocket of a client that comes back after the job has ended.
+    case back
 
     /// Whether the target must refuse it (Docs/contract.md section 1.1).
     package var isForbidden: Bool { self.lacking != nil }
@@ -30,7 +36,12 @@ package enum TargetProbe: String, CaseIterable, Hashable, Sendable {
         case .withoutToken: "without a token"
         case .foreignToken: "with the token of another job"
         case .withoutDevice: "without a device id"
-        case .witness, .status, .results, .fullResults, .otherDevice, .unknownID, .deleted: nil
+        case .withoutUpgrade: "without an upgrade"
+        case .usedToken: "with a token that was used"
+        case .witness, .status, .results, .fullResults, .otherDevice, .unknownID, .deleted, .back: nil
         }
     }
+
+    /// Whether a WebSocket is asked for as by a client that has lost one.
+    package var isReturn: Bool { self == .back || self == .deleted }
 }

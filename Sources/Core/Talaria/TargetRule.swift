@@ -76,7 +76,7 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
         case .text:
             "titles and authors are Unicode text, without signs of a wrong encoding, and no ISBN or cover is a word such as “null”"
         case .socket:
-            "messages of a WebSocket are objects with the contract's envelope and types; `ready_ack` comes first; a client that reconnects then gets `reconnected`, which does not lose the progress of the job"
+            "messages of a WebSocket are objects with the contract's envelope and types; `ready_ack` comes first; a client that reconnects then gets `reconnected`, which does not lose the progress of the job; a return within 60 s is not refused, the close after `job_complete` comes and is no error, and a request without an upgrade gets 426"
         }
     }
 }

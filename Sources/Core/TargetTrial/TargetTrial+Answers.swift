@@ -218,10 +218,10 @@ extension TargetTrial {
         case .upload, .cleanup, .cancel: return
         }
         self.attempt(.cleanup, exchange.request, at: now)
-        guard (200...299).contains(head.status) else { return }
+        guard head.isGranted else { return }
         self.breaks(
             .cleanup, exchange.request, id, at: now,
-            "GET \(exchange.request.operation.name) is \(head.status), \(milliseconds: exchange.sent - deleted) ms after the DELETE"
+            "\(exchange.request.name) is \(head.status), \(milliseconds: exchange.sent - deleted) ms after the DELETE"
         )
     }
 
@@ -231,7 +231,9 @@ extension TargetTrial {
         // A token may be good for one stream, and a DELETE may come before a probe.
         guard exchange.request.probe == nil else { return }
         guard let job = exchange.request.job, let known = self.jobs[job], known.deleted == nil,
-            known.token == exchange.request.token, let start = known.accepted
+            known.token == exchange.request.token, let start = known.accepted,
+            // One that was tried before may have been used, though its 101 was lost.
+            !exchange.request.isSocket || known.socketTries == 1
         else { return }
         self.attempt(.auth, exchange.request, at: now)
         guard now - start < self.rules.tokenLifetime - .seconds(30) else { return }

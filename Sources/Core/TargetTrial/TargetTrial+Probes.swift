@@ -18,7 +18,9 @@ extension TargetTrial {
             switch order {
             case .start(let request):
                 if let exchange { self.exchanges[request.id] = TrialExchange(exchange, sent: now) }
-            case .cancel(let id): self.exchanges[id] = nil
+            case .cancel(let id):
+                self.judgeOpen(id, at: now)
+                self.exchanges[id] = nil
             }
             return order
         }
@@ -36,7 +38,9 @@ extension TargetTrial {
         if self.rules.witness > 0, !job.journey.version.mayPassChangesOver {
             self.probes.ask(.witness, .stream, of: job, at: now)
         }
-        guard self.rules.probes, job.journey.version.isJudgedInDetail else { return }
+        guard self.rules.probes else { return }
+        guard !job.isSocket else { return self.probeSocket(of: job, at: now) }
+        guard job.journey.version.isJudgedInDetail else { return }
         if let most = self.rules.jobMax {
             // A job that never ends shows when it is asked for.
             self.probes.ask(.status, .status, of: job, at: now + most + self.rules.settle)
@@ -50,10 +54,25 @@ extension TargetTrial {
         self.probes.ask(.otherDevice, .status, of: job, other: other, at: now)
     }
 
+    /// A job is to be followed by WebSocket.
+    private mutating func probeSocket(of job: ProbedJob, at now: Instant) {
+        self.probes.ask(.withoutUpgrade, .stream, of: job, at: now)
+        if !job.journey.isPublic { self.probes.ask(.withoutToken, .stream, of: job, at: now) }
+        guard let other = self.probes.other(than: job) else { return }
+        self.probes.ask(.foreignToken, .stream, of: job, other: other, at: now)
+    }
+
+    /// A phone has opened the WebSocket of a job.
+    mutating func probeUsedToken(of job: String, at now: Instant) {
+        guard self.rules.probes, let job = self.probes[job] else { return }
+        self.probes.ask(.usedToken, .stream, of: job, at: now)
+    }
+
     /// A job has completed, and its phone may delete it at once.
     mutating func probeResults(of job: String, at now: Instant) {
         guard self.rules.probes, let job = self.probes[job] else { return }
         self.probes.ask(.results, .results, of: job, at: now)
+        if job.isSocket { self.probes.ask(.back, .stream, of: job, at: now) }
         if job.journey.version.hasResultsFormats {
             self.probes.ask(.fullResults, .results, of: job, at: now)
         }
@@ -81,16 +100,18 @@ extension TargetTrial {
         guard let probe = exchange.request.probe else { return }
         self.observeProbe(probe, status: head.status, exchange.request, at: now)
         guard let lacking = probe.lacking else { return }
+        if head.status == 101 { self.probes.cancel(id) }
+        guard probe != .withoutUpgrade else { return self.judgePlain(exchange, head, id, at: now) }
         self.attempt(.auth, exchange.request, at: now)
         if head.status == 403 {
             self.breaks(
                 .errorForm, exchange.request, id, at: now,
                 "a request \(lacking) was answered with 403")
         }
-        guard (200...299).contains(head.status) else { return }
+        guard head.isGranted else { return }
         self.breaks(
             .auth, exchange.request, id, at: now,
-            "GET \(exchange.request.operation.name) \(lacking) was answered with \(head.status)")
+            "\(exchange.request.name) \(lacking) was answered with \(head.status)")
     }
 
     /// A stream begins with what is left of it (Docs/contract.md section 2.2).
@@ -103,5 +124,16 @@ extension TargetTrial {
         self.breaks(
             .resume, exchange.request, id, at: now,
             "GET stream with a Last-Event-ID that no event has was answered with \(head.status)")
+    }
+
+    /// The address of WebSockets takes handshakes alone; who asks for nothing else may be asked for a token first.
+    private mutating func judgePlain(
+        _ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant
+    ) {
+        self.attempt(.socket, exchange.request, at: now)
+        guard ![426, 401].contains(head.status) else { return }
+        self.breaks(
+            .socket, exchange.request, id, at: now,
+            "a request without an upgrade was answered with \(head.status), and not with 426")
     }
 }

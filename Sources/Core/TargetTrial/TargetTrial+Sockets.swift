@@ -7,16 +7,22 @@ import Wire
 // stream would have.
 
 extension TargetTrial {
-    mutating func openSocket(_ id: UInt64, at now: Instant) {
+    mutating func openSocket(_ id: UInt64, of job: String, at now: Instant) {
         guard let request = self.exchanges[id]?.request else { return }
-        let hadSocket = request.job.flatMap { self.jobs[$0]?.hadSocket } ?? false
-        if let job = request.job { self.jobs.update(job) { $0.hadSocket = true } }
+        // That of a job that is gone is shown to nobody.
+        guard request.probe == nil || request.probe == .back else { return self.probes.cancel(id) }
+        let hadSocket = self.jobs[job]?.hadSocket ?? false
+        self.jobs.update(job) { $0.hadSocket = true }
+        if !hadSocket { self.probeUsedToken(of: job, at: now) }
         var stream = TrialStream()
         stream.socket = TrialSocket(opened: now, isReturn: request.isReturn && hadSocket)
         self.exchanges.update(id) { $0.stream = stream }
     }
 
     mutating func socketReceived(_ id: UInt64, _ bytes: [UInt8], at now: Instant) {
+        if let job = self.exchanges[id]?.request.job {
+            self.jobs.update(job) { $0.socketHeard = now }
+        }
         var blocks: [WebSocketBlock] = []
         self.exchanges.update(id) { $0.stream?.socket?.reader.receive(bytes[...], into: &blocks) }
         for block in blocks {
@@ -42,6 +48,7 @@ extension TargetTrial {
         }
         self.judgeEnvelope(message, node, request, id, at: now)
         self.judgeOrder(kind, node, request, id, at: now)
+        if kind.eventName != nil, kind != .reconnected { self.judgeSequence(message, request, id, at: now) }
         // The envelope may name another job than the payload.
         self.judgeName(in: node, of: message.type, request, id, at: now)
         guard let name = kind.eventName else { return }
@@ -77,6 +84,23 @@ extension TargetTrial {
 
     // MARK: Order
 
+    /// Messages come in the order in which they were made.
+    private mutating func judgeSequence(
+        _ message: SocketMessage, _ request: TrialRequest, _ id: UInt64, at now: Instant
+    ) {
+        guard self.rules.hasRisingIDs, let time = message.timestamp,
+            self.difference(of: time, request, at: now) == nil
+        else { return }
+        let last = self.exchanges.update(id) { exchange -> Int64? in
+            defer { exchange.stream?.socket?.lastTime = time }
+            return exchange.stream?.socket?.lastTime
+        }
+        guard let last = last ?? nil, time < last else { return }
+        self.breaks(
+            .socket, request, id, at: now,
+            "the timestamp of \(message.type.bounded) goes back from \(last) to \(time)")
+    }
+
     /// A server that waits for `ready` in vain may begin without it.
     private mutating func judgeOrder(
         _ kind: SocketMessage.Kind, _ node: JSONNode, _ request: TrialRequest, _ id: UInt64, at now: Instant
@@ -107,9 +131,52 @@ extension TargetTrial {
 
     // MARK: Ends
 
-    /// A normal closure is the end of a job that has ended.
+    /// Codes that say that something went wrong (RFC 6455 section 7.4.1).
+    private static let codesOfErrors: [WebSocketCloseCode] = [
+        .protocolError, .unsupportedData, .invalidPayload, .messageTooBig, .internalError,
+    ]
+
+    /// A normal closure is the end of a job that has ended, and the end of one that has completed is no error.
     private mutating func judgeClose(_ close: WebSocketClose, _ id: UInt64, at now: Instant) {
-        guard [.normal, .noStatus].contains(close.code), let exchange = self.exchanges[id] else { return }
-        self.judgeEnd(exchange, id, at: now)
+        guard let exchange = self.exchanges[id] else { return }
+        if exchange.request.probe == .back { self.probes.cancel(id) }
+        self.exchanges.update(id) { $0.stream?.socket?.isClosed = true }
+        if [.normal, .noStatus].contains(close.code) { self.judgeEnd(exchange, id, at: now) }
+        guard exchange.stream?.terminals ?? 0 > 0, let job = exchange.request.job,
+            self.jobs[job]?.end?.0 == .completed, Self.codesOfErrors.contains(close.code)
+        else { return }
+        self.breaks(
+            .socket, exchange.request, id, at: now,
+            "the WebSocket was closed with \(close.code.rawValue) after its last message, job_complete")
+    }
+
+    /// A WebSocket that the trial ends: the target should have closed it.
+    mutating func judgeOpen(_ id: UInt64, at now: Instant) {
+        guard let exchange = self.exchanges[id], exchange.request.probe == .back,
+            let stream = exchange.stream, stream.terminals > 0, stream.socket?.isClosed == false
+        else { return }
+        self.breaks(
+            .socket, exchange.request, id, at: now,
+            "the WebSocket was still open \(milliseconds: Self.closeTime) ms after job_complete")
+    }
+
+    /// What a target is given for the close, which is due a second after the last message.
+    static let closeTime = ProgressSocket.closeDelay + .seconds(10)
+
+    // MARK: Returns
+
+    /// A client that comes back in time opens another WebSocket with its token.
+    mutating func judgeReturn(_ exchange: TrialExchange, _ id: UInt64, at now: Instant) {
+        let request = exchange.request
+        guard request.isSocket, request.isReturn, request.probe == nil || request.probe == .back,
+            let job = request.job, let known = self.jobs[job], known.isThere, known.hadSocket,
+            known.token == request.token, let start = known.accepted, let heard = known.socketHeard,
+            now - start < self.rules.tokenLifetime - .seconds(30),
+            !ProgressSocket.isStateOver(lostAt: heard, at: exchange.sent + .seconds(5))
+        else { return }
+        self.breaks(
+            .socket, request, id, at: now,
+            "a client that came back \(milliseconds: exchange.sent - heard) ms after the last message was answered with 401"
+        )
     }
 }

@@ -39,6 +39,7 @@ package struct TargetTrial: Sendable {
         if self.jobs[job] == nil {
             self.jobs.insert(job, TrialJob(device: request.device, scan: request.scan))
         }
+        if request.isSocket, request.probe == nil { self.jobs.update(job) { $0.socketTries += 1 } }
         self.judgeLength(of: job, id, at: now)
         switch request.operation {
         case .cleanup, .cancel: self.jobs.update(job) { $0.isDeleting = true }
@@ -54,11 +55,14 @@ package struct TargetTrial: Sendable {
         self.probeReplied(exchange, head, id, at: now)
         guard exchange.request.probe?.isForbidden != true else { return }
         self.judgeDeleted(exchange, head, id, at: now)
-        if head.status == 401 { self.judgeRefusal(exchange, id, at: now) }
+        if head.status == 401 {
+            self.judgeRefusal(exchange, id, at: now)
+            self.judgeReturn(exchange, id, at: now)
+        }
         self.judgeAbsence(exchange, head, id, at: now)
         if exchange.request.probe == .unknownID { return self.judgeUnknownID(exchange, head, id, at: now) }
         guard exchange.request.operation == .stream, let job = exchange.request.job else { return }
-        if head.status == 101 { return self.openSocket(id, at: now) }
+        if head.status == 101 { return self.openSocket(id, of: job, at: now) }
         guard (200...299).contains(head.status) else { return }
         guard head.status == 200, head.mediaType == "text/event-stream" else {
             return self.breaks(

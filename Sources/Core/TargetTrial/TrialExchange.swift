@@ -14,6 +14,8 @@ package struct TrialRequest: Sendable {
     /// The digest of the token; nil without one.
     package let token: UInt64?
     package let lastEventID: String?
+    /// It asks for a WebSocket.
+    let isSocket: Bool
     /// The client joins a WebSocket again that it has lost.
     let isReturn: Bool
     /// What the client has shown; nil without a token.
@@ -26,11 +28,11 @@ package struct TrialRequest: Sendable {
         let deviceID: String?
     }
 
-    /// Nil for a path of no operation. `path`: behind the target's base; only that of a WebSocket needs its query.
+    /// Nil for a path of no operation. `path`: behind the target's base; only that of a WebSocket needs its query, and the
+    /// subprotocols that are offered.
     package init?(
         method: String, path: String, query: String? = nil, device: DeviceNumber, scan: ScanNumber,
-        deviceID: String?,
-        authorization: String?, lastEventID: String?
+        deviceID: String?, authorization: String?, lastEventID: String?, subprotocols: [String] = []
     ) {
         guard let place = JourneyPath(path: path, query: query),
             let operation = place.operation(method: method)
@@ -40,6 +42,10 @@ package struct TrialRequest: Sendable {
         self.job = place.endpoint.jobID
         self.device = device
         self.scan = scan
+        self.isSocket = place.isSocket
+        let inHandshake =
+            place.isSocket ? ProgressSocket.authorization(offered: subprotocols, query: query) : nil
+        let authorization = authorization ?? inHandshake
         self.token = authorization.flatMap { Self.digest(ofBearer: $0) }
         self.lastEventID = lastEventID.flatMap { $0.isEmpty ? nil : $0 }
         self.isReturn = ProgressSocket.isReturn(query)
@@ -58,10 +64,14 @@ package struct TrialRequest: Sendable {
         self.scan = job.scan
         self.token = job.token
         self.lastEventID = nil
-        self.isReturn = false
+        self.isSocket = job.isSocket && operation == .stream
+        self.isReturn = probe.isReturn
         self.credentials = nil
         self.probe = probe
     }
+
+    /// `GET status`, or what it is for a WebSocket.
+    var name: String { self.isSocket ? "the opening of a WebSocket" : "GET \(self.operation.name)" }
 
     private static func digest(ofBearer authorization: String) -> UInt64? {
         let parts = authorization.split(separator: " ", maxSplits: 1)
@@ -76,6 +86,8 @@ package struct TrialHead: Sendable {
     /// In lower case, without parameters; empty without one.
     package let mediaType: String
     package let retryAfter: String?
+    /// What was asked for is there.
+    var isGranted: Bool { self.status == 101 || (200...299).contains(self.status) }
     /// The values of Content-Type, one is expected (RFC 9110 section 5.3).
     package let types: [String]
 
@@ -142,6 +154,10 @@ struct TrialSocket: Sendable {
     var isAcknowledged = false
     /// A message about the job has come.
     var hasState = false
+    /// The target has closed it.
+    var isClosed = false
+    /// The timestamp of the last one, in milliseconds.
+    var lastTime: Int64?
 }
 
 /// A point from which a stream goes on.

@@ -69,6 +69,10 @@ struct TrialJob: Sendable {
     var hasProgress = false
     /// Whether the target has opened a WebSocket of it. A client whose first one was refused may call the next one a return.
     var hadSocket = false
+    /// WebSockets that the client has asked for.
+    var socketTries = 0
+    /// When bytes of the last one came.
+    var socketHeard: Instant?
     /// Nothing removed the job before this time.
     var isThere: Bool { self.deleted == nil && self.canceled == nil && !self.isDeleting }
     /// The books of its `result` events, the first of them.

@@ -12,6 +12,8 @@ struct ProbedJob: Sendable {
     let token: UInt64
     let authorization: String
     let deviceID: String
+    /// Its phone follows it by WebSocket.
+    let isSocket: Bool
 
     /// Nil for a request without a job, a token or a device id.
     init?(_ request: TrialRequest) {
@@ -25,6 +27,7 @@ struct ProbedJob: Sendable {
         self.token = token
         self.authorization = credentials.authorization
         self.deviceID = deviceID
+        self.isSocket = request.isSocket
     }
 
     func path(_ operation: Talaria.Operation) -> String {
@@ -133,6 +136,7 @@ struct TrialProbes: Sendable {
     }
 
     private static func request(_ id: UInt64, _ due: Due, _ other: ProbedJob?) -> ProbeRequest {
+        guard !due.job.isSocket || due.operation != .stream else { return Self.socket(id, due, other) }
         let isStream = due.operation == .stream
         var headers = [
             HeaderField("Accept", isStream ? "text/event-stream" : "application/json"),
@@ -145,7 +149,7 @@ struct TrialProbes: Sendable {
         case .withoutDevice: deviceID = nil
         case .otherDevice: deviceID = other?.deviceID
         case .unknownID: headers.append(HeaderField(HeaderName.lastEventID, "1-progress"))
-        case .witness, .status, .results, .fullResults, .deleted: break
+        case .witness, .status, .results, .fullResults, .deleted, .withoutUpgrade, .usedToken, .back: break
         }
         if let authorization { headers.append(HeaderField(HeaderName.authorization, authorization)) }
         if let deviceID { headers.append(HeaderField(HeaderName.deviceID, deviceID)) }
@@ -157,5 +161,44 @@ struct TrialProbes: Sendable {
             }
         return ProbeRequest(
             id: id, target: due.job.path(due.operation) + format, headers: headers, isStream: isStream)
+    }
+
+    /// A request for the WebSocket of a job (Docs/contract.md section 3.4).
+    private static func socket(_ id: UInt64, _ due: Due, _ other: ProbedJob?) -> ProbeRequest {
+        let authorization =
+            switch due.probe {
+            case .withoutToken, .withoutUpgrade: String?.none
+            case .foreignToken: other?.authorization
+            case .witness, .status, .results, .fullResults, .withoutDevice, .otherDevice, .unknownID, .deleted,
+                .usedToken, .back:
+                due.job.authorization
+            }
+        let protocols = authorization.flatMap { Self.subprotocol(of: $0) }.map { [$0] } ?? []
+        let draw = Digest.of("probe \(id)")
+        let nonce = [draw, ~draw].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+        let handshake = WebSocketRequest(nonce: nonce, subprotocols: protocols)
+        var headers = due.probe == .withoutUpgrade ? [] : handshake.fields.fields
+        headers.append(HeaderField(ProbeRequest.header, due.probe.rawValue))
+        headers.append(HeaderField(HeaderName.deviceID, due.job.deviceID))
+        let target = ProgressSocket.target(due.job.job)
+        return ProbeRequest(
+            id: id, target: due.probe.isReturn ? ProgressSocket.returning(to: target) : target,
+            headers: headers, isStream: true,
+            opening: due.probe == .back ? Self.ready(maskedBy: UInt32(truncatingIfNeeded: draw)) : [])
+    }
+
+    private static func subprotocol(of authorization: String) -> String? {
+        guard let token = authorization.split(separator: " ", maxSplits: 1).last else { return nil }
+        let name = ProgressSocket.subprotocolPrefix + token
+        return WebSocketRequest.isSubprotocol(name) ? name : nil
+    }
+
+    /// The first message of a client.
+    private static func ready(maskedBy key: UInt32) -> [UInt8] {
+        var frame = WebSocketFrame(.text, SocketMessage(.ready, timestamp: nil).bytes(pipeline: nil))
+        frame.maskingKey = key
+        var bytes = ByteBuilder(reserving: 64)
+        WebSocketWriter.frame(frame, into: &bytes)
+        return bytes.bytes
     }
 }

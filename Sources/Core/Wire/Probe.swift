@@ -11,12 +11,17 @@ package struct ProbeRequest: Hashable, Sendable {
     package let target: String
     package let headers: [HeaderField]
     package let isStream: Bool
+    /// What is sent as soon as it was answered with 101.
+    package let opening: [UInt8]
 
-    package init(id: UInt64, target: String, headers: [HeaderField], isStream: Bool) {
+    package init(
+        id: UInt64, target: String, headers: [HeaderField], isStream: Bool, opening: [UInt8] = []
+    ) {
         self.id = id
         self.target = target
         self.headers = headers
         self.isStream = isStream
+        self.opening = opening
     }
 }
 

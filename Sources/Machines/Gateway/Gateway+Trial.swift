@@ -38,7 +38,8 @@ extension Gateway {
             let request = TrialRequest(
                 method: request.method, path: request.path, query: request.query, device: caller.device,
                 scan: caller.scan,
-                deviceID: request.deviceID, authorization: request.authorization, lastEventID: lastEventID)
+                deviceID: request.deviceID, authorization: request.authorization, lastEventID: lastEventID,
+                subprotocols: (try? request.handshake?.get())?.subprotocols ?? [])
         else { return }
         self.trial?.sent(id.raw, request, at: self.now)
         self.takeFindings(into: &effects)
@@ -47,6 +48,7 @@ extension Gateway {
     /// Asks the upstream what the trial wants to know by now.
     mutating func probeTarget(into effects: inout [OriginEffect]) {
         for order in self.trial?.takeProbes(at: self.now) ?? [] { effects.append(.probe(order)) }
+        self.takeFindings(into: &effects)
     }
 
     private mutating func takeFindings(into effects: inout [OriginEffect]) {

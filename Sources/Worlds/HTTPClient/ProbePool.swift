@@ -27,6 +27,8 @@ package final class ProbePool: TransferDelegate {
     private var slot = 0
     private var transfers: [UInt64: TransferID] = [:]
     private var ids: [TransferID: UInt64] = [:]
+    /// What is sent on a connection as soon as it is a WebSocket.
+    private var openings: [TransferID: [UInt8]] = [:]
 
     /// `base`: scheme, host, port and base path of the target, without a slash at the end. `headers`: sent with every probe.
     package init(
@@ -58,11 +60,13 @@ package final class ProbePool: TransferDelegate {
                 receiveBuffer: request.isStream ? .stream : .reply))
         self.transfers[request.id] = transfer
         self.ids[transfer] = request.id
+        if !request.opening.isEmpty { self.openings[transfer] = request.opening }
     }
 
     private func forget(_ id: UInt64) -> TransferID? {
         guard let transfer = self.transfers.removeValue(forKey: id) else { return nil }
         self.ids[transfer] = nil
+        self.openings[transfer] = nil
         return transfer
     }
 
@@ -72,6 +76,9 @@ package final class ProbePool: TransferDelegate {
         _ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant
     ) {
         guard let id = self.ids[transfer] else { return }
+        if head.status == 101, let opening = self.openings[transfer] {
+            self.pool.transmit(opening, on: transfer)
+        }
         self.report(ProbeReport(id: id, what: .replied(head)))
     }
 

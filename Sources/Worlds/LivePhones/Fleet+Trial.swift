@@ -22,7 +22,8 @@ extension Fleet {
                 path: String(isAbsolute ? target.dropFirst(self.plan.base.count) : target),
                 query: parts.count > 1 ? String(parts[1]) : nil,
                 device: self.phones[phone].number, scan: request.scan, deviceID: fields[HeaderName.deviceID],
-                authorization: fields[HeaderName.authorization], lastEventID: fields[HeaderName.lastEventID])
+                authorization: fields[HeaderName.authorization], lastEventID: fields[HeaderName.lastEventID],
+                subprotocols: fields.list("Sec-WebSocket-Protocol"))
         else { return }
         self.trial?.sent(transfer.number, sent, at: self.loop.now())
         self.takeFindings()
@@ -60,6 +61,7 @@ extension Fleet {
             return
         }
         for order in self.trial?.takeProbes(at: now) ?? [] { self.probes?.follow(order) }
+        for observation in self.trial?.takeFindings() ?? [] { self.observe(observation) }
         self.probeTarget()
     }
 

@@ -168,4 +168,148 @@ import Wire
         #expect(self.broken([Self.acknowledged, Self.started], closedWith: .normal) == [.terminal])
         #expect(self.broken([Self.acknowledged, Self.started], closedWith: .internalError) == [])
     }
+
+    @Test func `messages in another order than that in which they were made break socket`() {
+        var (late, early) = (Self.progress, Self.progress)
+        (late.time, early.time) = (20, 10)
+        #expect(self.broken([Self.acknowledged, Self.started, late, early]) == [.socket])
+        #expect(self.broken([Self.acknowledged, Self.started, early, late]) == [])
+    }
+
+    @Test func `an error in the close of a job that has completed breaks socket`() {
+        let messages = [Self.acknowledged, Self.started, Self.complete]
+        #expect(self.broken(messages, closedWith: .internalError) == [.socket])
+        #expect(self.broken(messages, closedWith: .policyViolation) == [])
+    }
+
+    // MARK: Refusals
+
+    @Test func `a return within 60 s is not refused`() {
+        for (wait, isReturn, rules) in [
+            (1, true, [.socket]), (1, false, []), (58, true, []), (70, true, []),
+        ] as [(Int64, Bool, [TargetRule])] {
+            var target = Self.target()
+            let first = Self.send([Self.acknowledged, Self.started].map(\.text), to: &target)
+            target.close(first)
+            target.wait(.seconds(wait))
+            let again = target.askForSocket(job: Self.job, isReturn: isReturn)
+            target.answer(again, 401, Self.refusal)
+            #expect(target.rules == rules, "\(wait) s")
+        }
+    }
+
+    @Test func `a token that was never used is not refused`() {
+        var target = Self.target()
+        target.answer(target.askForSocket(job: Self.job), 401, Self.refusal)
+        #expect(target.rules == [.auth])
+        var other = Self.target()
+        other.answer(other.askForSocket(job: Self.job), 503, Self.refusal)
+        other.answer(other.askForSocket(job: Self.job), 401, Self.refusal)
+        #expect(other.rules == [], "its 101 may have been lost")
+    }
+
+    private static let refusal =
+        #"{"success":false,"error":{"code":"INVALID_TOKEN","message":"m"}}"#
+
+    // MARK: Probes
+
+    private static func probed() -> TriedTarget {
+        var target = TriedTarget { $0.probes = true }
+        for (job, token, device) in [(Self.other, "u", 2), (Self.job, "t", 1)] as [(String, String, UInt32)] {
+            target.exchange(
+                "POST", "/api/batch-scan", 202,
+                #"{"success":true,"data":{"jobId":"\#(job)","authToken":"\#(token)","token":"\#(token)"}}"#,
+                device: device, token: nil)
+        }
+        _ = target.ask(
+            "GET", "/ws/progress", query: "jobId=\(Self.other)", device: 2, token: nil,
+            subprotocols: ["bookstrack-auth.u"])
+        _ = target.probes()
+        return target
+    }
+
+    private static func follow(_ target: inout TriedTarget) -> (UInt64, [String: TriedTarget.Probe]) {
+        let socket = target.askForSocket(job: Self.job)
+        let first = target.probes()
+        target.upgrade(socket)
+        let probes = (first + target.probes()).map { ($0.kind, $0) }
+        return (socket, Dictionary(probes, uniquingKeysWith: { first, _ in first }))
+    }
+
+    @Test func `a target is asked for a WebSocket without a right to it`() throws {
+        var target = Self.probed()
+        let probes = Self.follow(&target).1
+        #expect(Set(probes.keys) == ["without-upgrade", "without-token", "foreign-token", "used-token"])
+        let plain = try #require(probes["without-upgrade"])
+        #expect(!plain.isUpgrade && plain.target == "/ws/progress?jobId=\(Self.job)")
+        #expect(probes["without-token"]?.subprotocol == nil && probes["without-token"]?.isUpgrade == true)
+        #expect(probes["foreign-token"]?.subprotocol == "bookstrack-auth.u")
+        #expect(probes["used-token"]?.subprotocol == "bookstrack-auth.t")
+        for kind in ["without-token", "foreign-token", "used-token"] {
+            var (refusing, opening) = (target, target)
+            let id = try #require(probes[kind]?.id)
+            refusing.answer(id, 401, Self.refusal)
+            #expect(refusing.rules == [] && refusing.tried.contains(.auth))
+            opening.upgrade(id)
+            #expect(opening.rules == [.auth] && opening.canceled() == [id], "\(kind)")
+        }
+    }
+
+    @Test(arguments: [(426, []), (401, []), (200, [.socket]), (404, [.socket])] as [(Int, [TargetRule])])
+    func `a request without an upgrade gets 426`(status: Int, rules: [TargetRule]) throws {
+        var target = Self.probed()
+        let id = try #require(Self.follow(&target).1["without-upgrade"]?.id)
+        target.answer(id, status, Self.refusal)
+        #expect(target.rules == rules)
+    }
+
+    /// A job that has ended, and the WebSocket of a client that comes back then.
+    private static func back() throws -> (TriedTarget, UInt64) {
+        var target = Self.probed()
+        let (socket, _) = Self.follow(&target)
+        for message in [Self.acknowledged, Self.started, Self.complete] {
+            target.send(WebSocketFrame(.text, Array(message.text.utf8)), on: socket)
+        }
+        let probe = try #require(target.probes().first { $0.kind == "back" })
+        #expect(probe.target.hasSuffix("&reconnect=true") && probe.subprotocol == "bookstrack-auth.t")
+        return (target, probe.id)
+    }
+
+    @Test func `a client that comes back after the end is given the end and the close`() throws {
+        var (target, id) = try Self.back()
+        target.upgrade(id)
+        for message in [Self.acknowledged, Self.complete] {
+            target.send(WebSocketFrame(.text, Array(message.text.utf8)), on: id)
+        }
+        var open = target
+        target.send(WebSocketFrame(WebSocketClose(.normal)), on: id)
+        #expect(target.canceled() == [id] && target.rules == [])
+        open.wait(.seconds(10))
+        #expect(open.canceled() == [])
+        open.wait(.seconds(2))
+        #expect(open.canceled() == [id] && open.rules == [.socket])
+    }
+
+    @Test func `a client that comes back after the end is not refused`() throws {
+        var (target, id) = try Self.back()
+        target.answer(id, 401, Self.refusal)
+        #expect(target.rules == [.socket])
+        var (deleting, other) = try Self.back()
+        _ = deleting.ask("DELETE", "/v1/jobs/\(Self.job)")
+        deleting.answer(other, 401, Self.refusal)
+        #expect(deleting.rules == [], "its phone removes the job")
+    }
+
+    @Test func `the WebSocket of a job that was deleted does not open`() throws {
+        var (target, _) = try Self.back()
+        target.exchange("DELETE", "/v1/jobs/\(Self.job)", 204)
+        target.wait(.seconds(5))
+        let probe = try #require(
+            target.probes().first { $0.kind == "deleted" && $0.target.hasPrefix("/ws/progress") })
+        var refusing = target
+        refusing.answer(probe.id, 401, Self.refusal)
+        #expect(refusing.rules == [])
+        target.upgrade(probe.id)
+        #expect(target.rules == [.cleanup] && target.canceled().contains(probe.id))
+    }
 }

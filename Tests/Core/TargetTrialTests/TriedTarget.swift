@@ -36,12 +36,13 @@ struct TriedTarget {
 
     mutating func ask(
         _ method: String, _ path: String, query: String? = nil, device: UInt32 = 1, scan: UInt32 = 1,
-        token: String? = "t", lastEventID: String? = nil
+        token: String? = "t", lastEventID: String? = nil, subprotocols: [String] = []
     ) -> UInt64 {
         self.last += 1
         if let request = TrialRequest(
             method: method, path: path, query: query, device: DeviceNumber(device), scan: ScanNumber(scan),
-            deviceID: "d\(device)", authorization: token.map { "Bearer \($0)" }, lastEventID: lastEventID)
+            deviceID: "d\(device)", authorization: token.map { "Bearer \($0)" }, lastEventID: lastEventID,
+            subprotocols: subprotocols)
         {
             self.trial.sent(self.last, request, at: self.now)
         }
@@ -85,11 +86,21 @@ struct TriedTarget {
 
     /// The WebSocket of a job.
     mutating func openSocket(job: String, isReturn: Bool = false) -> UInt64 {
-        let query = "jobId=\(job)" + (isReturn ? "&reconnect=true" : "")
-        let socket = self.ask("GET", "/ws/progress", query: query, token: nil)
+        let socket = self.askForSocket(job: job, isReturn: isReturn)
+        self.upgrade(socket)
+        return socket
+    }
+
+    mutating func askForSocket(job: String, isReturn: Bool = false, token: String = "t") -> UInt64 {
+        self.ask(
+            "GET", "/ws/progress", query: "jobId=\(job)" + (isReturn ? "&reconnect=true" : ""), token: nil,
+            subprotocols: ["bookstrack-auth.\(token)"])
+    }
+
+    mutating func upgrade(_ socket: UInt64) {
         self.trial.replied(
             socket, TrialHead(status: 101, HeaderFields([HeaderField("Upgrade", "websocket")])), at: self.now)
-        return socket
+        self.collect()
     }
 
     mutating func send(_ frame: WebSocketFrame, on socket: UInt64) {
@@ -120,15 +131,18 @@ struct TriedTarget {
             return Probe(
                 kind: kind.value, id: request.id, target: request.target,
                 token: request.headers.first { $0.name == HeaderName.authorization }?.value,
-                hasDevice: names.contains(HeaderName.deviceID))
+                subprotocol: request.headers.first { $0.name == "Sec-WebSocket-Protocol" }?.value,
+                isUpgrade: names.contains("Upgrade"), hasDevice: names.contains(HeaderName.deviceID))
         }
     }
 
     /// The probes that the trial has ended.
     mutating func canceled() -> [UInt64] {
-        self.trial.takeProbes(at: self.now).compactMap { order in
+        let ended: [UInt64] = self.trial.takeProbes(at: self.now).compactMap { order in
             if case .cancel(let id) = order { id } else { nil }
         }
+        self.collect()
+        return ended
     }
 
     struct Probe {
@@ -136,6 +150,8 @@ struct TriedTarget {
         let id: UInt64
         let target: String
         let token: String?
+        let subprotocol: String?
+        let isUpgrade: Bool
         let hasDevice: Bool
     }
 

@@ -190,6 +190,13 @@ package enum ProgressSocket {
         moment - lostAt > Self.stateTime
     }
 
+    /// The header with the token that a client shows: in a subprotocol, or in the query; nil without one.
+    package static func authorization(offered subprotocols: [String], query: String?) -> String? {
+        let offered = subprotocols.first { $0.hasPrefix(Self.subprotocolPrefix) }
+        let token = offered?.dropFirst(Self.subprotocolPrefix.count) ?? Self.field("token", in: query)
+        return token.map { "Bearer \($0)" }
+    }
+
     private static let returnField = "reconnect"
 
     /// The target for a client that has lost the socket.
