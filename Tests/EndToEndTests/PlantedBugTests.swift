@@ -12,13 +12,19 @@ extension SideBySide {
             /// The size of its smallest plan.
             let scans: Int
             let faults: Int
+            /// Values of its group beside the toggle.
+            let values: [String]
 
-            init(_ toggle: String, _ invariant: String, seeds: Int, scans: Int = 1, faults: Int = 1) {
+            init(
+                _ toggle: String, _ invariant: String, seeds: Int, scans: Int = 1, faults: Int = 1,
+                values: [String] = []
+            ) {
                 self.toggle = toggle
                 self.invariant = invariant
                 self.seeds = seeds
                 self.scans = scans
                 self.faults = faults
+                self.values = values
             }
 
             var testDescription: String { self.toggle }
@@ -60,6 +66,9 @@ extension SideBySide {
             PlantedBug("inconsistency-1", "stream.parse-robust", seeds: 30),
             PlantedBug("inconsistency-2", "book.never-lost", seeds: 60),
             PlantedBug("inconsistency-3", "stream.parse-robust", seeds: 10, faults: 0),
+            PlantedBug(
+                "inconsistency-4", "auth.no-stale-use", seeds: 60,
+                values: ["journey=bookshelf-scan", "transport=websocket"]),
             PlantedBug("inconsistency-5", "stream.no-gap", seeds: 80),
         ]
 
@@ -80,7 +89,7 @@ extension SideBySide {
             let outcome = try await Binary.run(["profiles"])
             let lines = outcome.output.matches(of: #/(?m)^ +((?:gap|quirk|inconsistency)-[0-9]+) /#)
             // Those that have no effect outside of the app are listed, and cannot be switched on.
-            let hidden: Set = ["quirk-3", "quirk-18", "inconsistency-4"]
+            let hidden: Set = ["quirk-3", "quirk-18"]
             let toggles = Set(lines.map { String($0.1) }).subtracting(hidden)
             #expect(toggles.count > 30, "\(outcome)")
             #expect(Set(Self.bugs.map(\.toggle)).union(Self.harmless.keys) == toggles)
@@ -92,9 +101,9 @@ extension SideBySide {
             defer { withExtendedLifetime(scratch) {} }
             let folder = scratch.folder.appending(path: "search")
             let outcome = try await CampaignSearch.run(
-                [
-                    "--seeds", "1..\(bug.seeds)", "--set", "fleet.commuters.\(bug.toggle)=on",
-                ], in: folder)
+                ["--seeds", "1..\(bug.seeds)"]
+                    + (["\(bug.toggle)=on"] + bug.values).flatMap { ["--set", "fleet.commuters.\($0)"] },
+                in: folder)
             #expect(outcome.code == 97, "\(outcome)")
             let plans = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
                 $0.hasPrefix(bug.invariant) && $0.hasSuffix(".plan.json")

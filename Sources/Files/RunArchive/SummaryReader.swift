@@ -249,6 +249,10 @@ struct SummaryReader {
             else { return nil }
             return .init(processor: Interval(nanoseconds: processor), residentBytes: Int64(memory) * 1_024)
         }
-        return Resources(client: usage("client"), backend: usage("backend"))
+        var resources = Resources(client: usage("client"), backend: usage("backend"))
+        if let sent = value?["stream_bytes_sent"]?.count, let received = value?["stream_bytes_received"]?.count {
+            resources.streamBytes = .init(sent: Int64(sent), received: Int64(received))
+        }
+        return resources
     }
 }

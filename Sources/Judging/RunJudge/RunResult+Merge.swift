@@ -155,6 +155,12 @@ extension Resources {
     fileprivate mutating func add(_ other: Resources) {
         self.client = Self.sum(self.client, other.client)
         self.backend = Self.sum(self.backend, other.backend)
+        self.streamBytes = Self.sum(self.streamBytes, other.streamBytes)
+    }
+
+    private static func sum(_ mine: StreamBytes?, _ others: StreamBytes?) -> StreamBytes? {
+        guard let mine, let others else { return nil }
+        return StreamBytes(sent: mine.sent + others.sent, received: mine.received + others.received)
     }
 
     private static func sum(_ mine: Usage?, _ others: Usage?) -> Usage? {

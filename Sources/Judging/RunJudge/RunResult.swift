@@ -252,11 +252,25 @@ package struct Resources: Hashable, Sendable {
         }
     }
 
+    /// Bytes on the connections of streams, with heads and TLS, as the phones send and receive them.
+    package struct StreamBytes: Hashable, Sendable {
+        package var sent: Int64
+        package var received: Int64
+
+        package init(sent: Int64, received: Int64) {
+            self.sent = sent
+            self.received = received
+        }
+    }
+
     package var client: Usage?
     package var backend: Usage?
+    /// Nil where they were not counted: in the virtual world, and by libcurl.
+    package var streamBytes: StreamBytes?
 
-    package init(client: Usage?, backend: Usage?) {
+    package init(client: Usage?, backend: Usage?, streamBytes: StreamBytes? = nil) {
         self.client = client
         self.backend = backend
+        self.streamBytes = streamBytes
     }
 }

@@ -25,7 +25,8 @@ extension App {
 
     /// A job that was followed before is joined again.
     func socketTarget(_ target: String, of job: DurableJob, attempt: UInt32) -> String {
-        attempt > job.earlierStreams + 1 ? ProgressSocket.returning(to: target) : target
+        self.profile.stream.returns && attempt > job.earlierStreams + 1
+            ? ProgressSocket.returning(to: target) : target
     }
 
     // MARK: Its answer

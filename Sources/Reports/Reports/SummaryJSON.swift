@@ -356,6 +356,8 @@ package enum SummaryJSON {
             "client_rss_kb": kilobytes(resources.client),
             "backend_cpu_s": seconds(resources.backend),
             "backend_rss_kb": kilobytes(resources.backend),
+            "stream_bytes_sent": resources.streamBytes.map { .integer($0.sent) } ?? .notAvailable,
+            "stream_bytes_received": resources.streamBytes.map { .integer($0.received) } ?? .notAvailable,
         ])
     }
 }

@@ -18,19 +18,21 @@ package struct TransportComparison: Sendable {
             case within(Int64)
         }
 
-        enum Standing: Hashable, Sendable { case held, broken, unknown }
+        /// `shown`: a figure without a limit.
+        enum Standing: Hashable, Sendable { case held, broken, unknown, shown }
 
         let name: String
         let unit: @Sendable (Int64) -> String
         let old: Int64?
         let new: Int64?
-        let limit: Limit
+        let limit: Limit?
         /// Whether it decides, or is a figure of this program's own phones and server.
         let decides: Bool
 
         var standing: Standing {
             guard let new else { return .unknown }
             switch self.limit {
+            case nil: return .shown
             case .below(let most): return new <= most ? .held : .broken
             case .within(let thousandths):
                 guard let old else { return .unknown }
@@ -51,6 +53,7 @@ package struct TransportComparison: Sendable {
 
         var limitText: String {
             switch self.limit {
+            case nil: "–"
             case .below(let most): "at most \(self.unit(most))"
             case .within(let thousandths): "at most \(Self.percent(thousandths)) of the other"
             }
@@ -123,8 +126,16 @@ package struct TransportComparison: Sendable {
                     new: after?.residentBytes, limit: .within(1_050), decides: false),
             ]
         }
+        let bytes = { (name: String, count: (Resources.StreamBytes) -> Int64) in
+            Row(
+                name: "bytes of streams, \(name)", unit: { "\(Figures.count(($0 + 500) / 1_000)) kB" },
+                old: old.resources.streamBytes.map(count), new: new.resources.streamBytes.map(count),
+                limit: nil, decides: false)
+        }
         let hasBackend = old.resources.backend != nil || new.resources.backend != nil
-        return rows("simulated phones", \.client) + (hasBackend ? rows("simulated backend", \.backend) : [])
+        return [bytes("received", \.received), bytes("sent", \.sent)]
+            + rows("simulated phones", \.client)
+            + (hasBackend ? rows("simulated backend", \.backend) : [])
     }
 
     // MARK: Verdict
@@ -134,7 +145,7 @@ package struct TransportComparison: Sendable {
         var reasons = ExitReasons()
         for row in self.rows where row.decides {
             switch row.standing {
-            case .held: break
+            case .held, .shown: break
             case .broken: reasons.insert(.objectiveFailed)
             case .unknown: reasons.insert(.objectiveNotJudged)
             }
@@ -178,6 +189,7 @@ package struct TransportComparison: Sendable {
     private static func mark(_ row: Row) -> DocumentTable.Mark {
         switch row.standing {
         case .held: .init(word: "held", sign: "✓", ascii: "ok", emoji: "✅", tone: .good, ink: .good)
+        case .shown: .init(word: "no limit", sign: "·", ascii: "-", emoji: "▫️", tone: .plain, ink: .plain)
         case .unknown: .init(word: "no data", sign: "?", ascii: "?", emoji: "❔", tone: .warn, ink: .warning)
         case .broken where row.decides:
             .init(word: "broken", sign: "✗", ascii: "x", emoji: "❌", tone: .bad, ink: .bad)
@@ -209,7 +221,7 @@ package struct TransportComparison: Sendable {
                         "name": .string(row.name), "limit": .string(row.limitText),
                         "old": row.old.map { .integer($0) } ?? .null,
                         "new": row.new.map { .integer($0) } ?? .null,
-                        "held": row.standing == .unknown ? .null : .bool(row.standing == .held),
+                        "held": row.standing == .held ? .bool(true) : row.standing == .broken ? .bool(false) : .null,
                         "decides": .bool(row.decides),
                     ])
                 }),

@@ -111,7 +111,12 @@ extension LiveRun {
         Resources(
             client: .init(.own()),
             // The gateway in front of a target is none.
-            backend: self.preparation.isEmbedded ? self.backendUsage : nil)
+            backend: self.preparation.isEmbedded ? self.backendUsage : nil, streamBytes: self.streamBytes)
+    }
+
+    private var streamBytes: Resources.StreamBytes? {
+        guard let counts = self.outcome?.curl, counts.streamBytesSent > 0 else { return nil }
+        return .init(sent: counts.streamBytesSent, received: counts.streamBytesReceived)
     }
 }
 

@@ -271,6 +271,10 @@ static const unsigned char inconsistency_3[] = {
 #embed "../../../Scenarios/gaps/inconsistency-3.scenario"
 };
 
+static const unsigned char inconsistency_4[] = {
+#embed "../../../Scenarios/gaps/inconsistency-4.scenario"
+};
+
 static const unsigned char inconsistency_5[] = {
 #embed "../../../Scenarios/gaps/inconsistency-5.scenario"
 };
@@ -452,6 +456,7 @@ static const struct shim_built_in_file files[] = {
     {"gaps/inconsistency-1.scenario", inconsistency_1, sizeof inconsistency_1},
     {"gaps/inconsistency-2.scenario", inconsistency_2, sizeof inconsistency_2},
     {"gaps/inconsistency-3.scenario", inconsistency_3, sizeof inconsistency_3},
+    {"gaps/inconsistency-4.scenario", inconsistency_4, sizeof inconsistency_4},
     {"gaps/inconsistency-5.scenario", inconsistency_5, sizeof inconsistency_5},
     {"quirks/quirk-1.scenario", quirk_1, sizeof quirk_1},
     {"quirks/quirk-10.scenario", quirk_10, sizeof quirk_10},

@@ -53,6 +53,10 @@ package struct CurlPoolCounts: Hashable, Sendable {
     package var resendsRefused = 0
     /// Connections that could not be parked for lack of descriptors; idle ones among them say goodbye after all.
     package var parkingFailed = 0
+    /// Bytes of the connections of streams, with their heads and TLS, while they were streams of the program's own client. libcurl
+    /// counts none.
+    package var streamBytesSent: Int64 = 0
+    package var streamBytesReceived: Int64 = 0
 
     package init() {}
 
@@ -66,5 +70,7 @@ package struct CurlPoolCounts: Hashable, Sendable {
         self.descriptorsExhausted += other.descriptorsExhausted
         self.resendsRefused += other.resendsRefused
         self.parkingFailed += other.parkingFailed
+        self.streamBytesSent += other.streamBytesSent
+        self.streamBytesReceived += other.streamBytesReceived
     }
 }

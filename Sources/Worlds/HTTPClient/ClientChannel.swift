@@ -25,6 +25,9 @@ final class ClientChannel {
     /// What the system has not taken.
     var unsent: ArraySlice<UInt8> = []
 
+    /// The present exchange is a stream.
+    private(set) var isStream = false
+
     /// Nothing is read of the present exchange.
     var isPaused = false
 
@@ -65,6 +68,7 @@ final class ClientChannel {
         self.sent = nil
         self.replied = nil
         (self.bodySent, self.bodyReceived) = (0, 0)
+        self.isStream = request.receiveBuffer == .stream
         if case .bytes(let bytes) = request.body { self.bodySent = bytes.count }
     }
 

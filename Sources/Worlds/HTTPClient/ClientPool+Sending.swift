@@ -12,7 +12,9 @@ extension ClientPool {
             channel.request = []
             return self.sendRest(channel)
         }
-        switch StreamSocket.send(channel.socket, self.draft) {
+        let outcome = StreamSocket.send(channel.socket, self.draft)
+        if case .bytes(let count) = outcome { self.noteSent(count, by: channel) }
+        switch outcome {
         case .bytes(self.draft.count): channel.machine.sent()
         case .bytes(let count): self.keepUnsent(self.draft.bytes[count...], of: channel)
         case .wouldBlock, .end: self.keepUnsent(self.draft.bytes[...], of: channel)
@@ -28,6 +30,7 @@ extension ClientPool {
     func sendRest(_ channel: ClientChannel) {
         switch StreamSocket.send(channel.socket, channel.unsent) {
         case .bytes(let count):
+            self.noteSent(count, by: channel)
             channel.unsent = channel.unsent.dropFirst(count)
             if channel.unsent.isEmpty {
                 channel.unsent = []

@@ -59,6 +59,7 @@ package final class ClientPool {
     /// The exchange that is over and whose last bytes are being delivered. Nil also once the delegate has ended it.
     private var ending: (id: TransferID, phone: Int)?
     private var transfersStarted = 0
+    private var streamBytes: (sent: Int64, received: Int64) = (0, 0)
     private var transfersRunning = 0
     private var resendsRefused = 0
 
@@ -99,6 +100,8 @@ package final class ClientPool {
         counts.transfersStarted += self.transfersStarted
         counts.transfersRunningNow += self.transfersRunning
         counts.resendsRefused += self.resendsRefused
+        counts.streamBytesSent += self.streamBytes.sent
+        counts.streamBytesReceived += self.streamBytes.received
         return counts
     }
 
@@ -418,12 +421,18 @@ extension ClientPool {
         }
     }
 
+    func noteSent(_ count: Int, by channel: ClientChannel) {
+        if channel.isStream { self.streamBytes.sent += Int64(count) }
+    }
+
     // MARK: Receiving
 
     private func readyToReceive(_ channel: ClientChannel) {
         let now = self.loop.now()
         let outcome: ClientConnection.Outcome
-        switch StreamSocket.receive(channel.socket, into: &self.received) {
+        let read = StreamSocket.receive(channel.socket, into: &self.received)
+        if case .bytes(let count) = read, channel.isStream { self.streamBytes.received += Int64(count) }
+        switch read {
         case .bytes(let count) where channel.tls == nil:
             outcome = channel.machine.received(self.received[..<count], into: &self.events)
         case .bytes(let count): outcome = self.receiveWithTLS(count, channel, at: now)

@@ -76,7 +76,8 @@ package enum Samples {
         result.slos = Self.slos(Self.metrics())
         result.resources = Resources(
             client: .init(processor: .milliseconds(3_204), residentBytes: 48 << 20),
-            backend: .init(processor: .milliseconds(1_100), residentBytes: 31 << 20))
+            backend: .init(processor: .milliseconds(1_100), residentBytes: 31 << 20),
+            streamBytes: .init(sent: 70_000, received: 900_000))
         result.add([.quoted(.note, "event streams are not written out: events are skipped and counted only")])
         result.directory = "Reports/2026-11-21T093000Z-flaky-network-42"
         result.files = ["summary.json", "report.md", "events.ndjson", "scenario.resolved"]

@@ -160,7 +160,7 @@ import Testing
                 summary["resources"],
                 [
                     "client_cpu_s": 3.204, "client_rss_kb": 49_152, "backend_cpu_s": 1.1,
-                    "backend_rss_kb": 31_744,
+                    "backend_rss_kb": 31_744, "stream_bytes_sent": 70_000, "stream_bytes_received": 900_000,
                 ]))
     }
 

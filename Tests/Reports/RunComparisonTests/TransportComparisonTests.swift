@@ -27,7 +27,8 @@ import Testing
         }
         result.metrics = metrics
         let usage = Resources.Usage(processor: .seconds(2), residentBytes: memory << 20)
-        result.resources = Resources(client: usage, backend: usage)
+        result.resources = Resources(
+            client: usage, backend: usage, streamBytes: .init(sent: 1_500, received: memory * 10_000))
         return result
     }
 
@@ -39,7 +40,7 @@ import Testing
         let comparison = Self.comparison(Self.result())
         #expect(comparison.reasons.exit == .success)
         #expect(comparison.sentence == "SSE holds what the migration asks of it, beside WebSocket")
-        #expect(comparison.table.rows.count == 13)
+        #expect(comparison.table.rows.count == 15)
     }
 
     @Test func `a slower transport is found, below its own limit and above it`() {
@@ -61,6 +62,15 @@ import Testing
         #expect(comparison.reasons.exit == .untrusted)
         #expect(comparison.sentence.hasPrefix("not judged, for lack of data: reconnect time p95"))
         #expect(comparison.table.rows.count { $0.mark?.word == "no data" } == 2)
+    }
+
+    @Test func `the bytes of streams are shown without a limit`() {
+        let rows = Self.comparison(Self.result(memory: 90)).table.rows.filter { $0.mark?.word == "no limit" }
+        #expect(
+            rows.map { $0.cells.map(\.text) } == [
+                ["bytes of streams, received", "600 kB", "900 kB", "150 %", "–"],
+                ["bytes of streams, sent", "2 kB", "2 kB", "100 %", "–"],
+            ])
     }
 
     @Test func `the memory of this program warns, and decides nothing`() {

@@ -39,6 +39,13 @@ extension ProfileValue {
                 """
         },
         ProfileValue(
+            "stream.returns", .contract("sections 2.7, 4, and 3.4"), { Self.text($0.stream.returns) }
+        ) {
+            $0.stream.returns
+                ? "A WebSocket that was lost is joined again with `reconnect=true`, and the token that it was opened with."
+                : "A WebSocket that was lost is opened again as if it were the first one, with a token that was used: 401."
+        },
+        ProfileValue(
             "stream.after-loss", .contract(apps: "section 4.4", design: true),
             { $0.stream.afterLoss.rawValue }
         ) {

@@ -12,6 +12,9 @@ package struct StreamPolicy: Hashable, Sendable {
     package var slots = 5
     /// Whether a lost stream is resumed with Last-Event-ID. Off: it is opened again, from wherever the server is.
     package var resumes = true
+    /// Whether a client that has lost its WebSocket says so. Off: it opens another one with the token that it has used, which is
+    /// refused.
+    package var returns = true
     /// After a failure below HTTP, before the head or behind it.
     package var afterLoss = LostStreamPolicy.reconnects
     /// After the end of the body without a terminal event.
