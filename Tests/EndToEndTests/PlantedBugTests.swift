@@ -67,7 +67,7 @@ extension SideBySide {
             PlantedBug("inconsistency-2", "book.never-lost", seeds: 60),
             PlantedBug("inconsistency-3", "stream.parse-robust", seeds: 10, faults: 0),
             PlantedBug(
-                "inconsistency-4", "auth.no-stale-use", seeds: 60,
+                "inconsistency-4", "request.well-formed", seeds: 60,
                 values: ["journey=bookshelf-scan", "transport=websocket"]),
             PlantedBug("inconsistency-5", "stream.no-gap", seeds: 80),
         ]

@@ -497,7 +497,6 @@ struct ScenarioReaderTests {
         ("fleet.phones.profile=books-v4", "unknown profile `books-v4`"),
         ("fleet.phones.profile=contrakt", "unknown profile `contrakt`"),
         ("fleet.phones.quirk-3=on", "`quirk-3` is not a toggle"),
-        ("fleet.phones.inconsistency-4=on", "`inconsistency-4` is not a toggle"),
         ("fleet.phones.books-quirk-2=on", "`books-quirk-2` is not a toggle"),
         ("fleet.phones.books-quirk-9=on", "unknown toggle `books-quirk-9`"),
         ("fleet.phones.gap-15=on", "unknown toggle `gap-15`"),

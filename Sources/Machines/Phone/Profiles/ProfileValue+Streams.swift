@@ -39,7 +39,7 @@ extension ProfileValue {
                 """
         },
         ProfileValue(
-            "stream.returns", .contract("sections 2.7, 4, and 3.4"), { Self.text($0.stream.returns) }
+            "stream.returns", .contract("sections 2.7 and 3.4"), { Self.text($0.stream.returns) }
         ) {
             $0.stream.returns
                 ? "A WebSocket that was lost is joined again with `reconnect=true`, and the token that it was opened with."

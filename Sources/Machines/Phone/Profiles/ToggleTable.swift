@@ -189,7 +189,8 @@ extension ProfileToggle {
         .inconsistency, 3, "stages and enrichment statuses are read as job statuses"
     ) { $0.events.statuses = .jobStatus }
     package static let tokenReuse = Self(
-        .inconsistency, 4, "the token of a WebSocket is taken for one that opens another, as that of an event stream does"
+        .inconsistency, 4,
+        "the token of a WebSocket is taken for one that opens another, as that of an event stream does"
     ) { $0.stream.returns = false }
     package static let eventTiming = Self(
         .inconsistency, 5, "events are ordered by their data.timestamp"
