@@ -40,7 +40,7 @@ extension TargetTrial {
         guard let retryable = node["retryable"]?.flag else { return "`retryable` is not a Boolean" }
         guard let code = node["code"]?.text.flatMap({ ProblemCode(rawValue: $0) }) else { return nil }
         if code.retryable != retryable { return "`retryable` of \(code.rawValue) is \(retryable)" }
-        return code.fits(status) ? nil : "\(code.rawValue) is the code of a \(code.status)"
+        return code.fits(status) ? nil : "the code is \(code.rawValue), which belongs to a \(code.status)"
     }
 
     private static func lackOfV2(_ node: JSONNode) -> String? {

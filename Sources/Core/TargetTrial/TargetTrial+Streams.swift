@@ -22,7 +22,10 @@ extension TargetTrial {
         let known = self.jobs[job]?.events.count
         if let place = self.jobs.update(job, { $0.record(came) }) ?? nil {
             // One that comes again has its old timestamp.
-            if let time, place == known, request.lastEventID == nil { self.measure(time, request, at: now) }
+            let isFirst = place == known && request.lastEventID == nil && !request.isReturn
+            if isFirst, let time = time ?? self.time(ofID: event, node, request, at: now) {
+                self.measure(time, request, at: now)
+            }
             self.exchanges.update(id) { exchange in
                 exchange.stream?.shown.insert(place)
                 exchange.stream?.last = place
@@ -36,6 +39,16 @@ extension TargetTrial {
             if request.probe == .witness { self.probes.cancel(id, at: now + self.rules.settle) }
             if request.probe == .back { self.probes.cancel(id, at: now + Self.closeTime) }
         }
+    }
+
+    /// The time of an event or a message whose data have none, in milliseconds since 1970; nil for an id of another form.
+    private func time(
+        ofID event: SSEEvent, _ node: JSONNode?, _ request: TrialRequest, at now: Instant
+    ) -> Int64? {
+        guard node?["timestamp"] == nil, !event.isInitial, let time = event.idTime,
+            self.difference(of: time, request, at: now) == nil
+        else { return nil }
+        return time
     }
 
     /// The target has sent a book before the end of its job.

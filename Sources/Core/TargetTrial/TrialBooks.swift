@@ -74,7 +74,9 @@ struct TrialBooks: Sendable {
 
     /// Says what an answer has that differs from an earlier one of the same job; nil if nothing does.
     func difference(from earlier: TrialBooks) -> String? {
-        guard self.count == earlier.count else { return "\(earlier.count) books, and \(self.count) now" }
+        guard self.count == earlier.count else {
+            return "\(self.count == 1 ? "1 book" : "\(self.count) books") in place of \(earlier.count)"
+        }
         let known = BookPairs.known(self.entries.map(\.book), in: earlier.entries.map(\.book))
         if let odd = known.firstIndex(of: false) {
             return "no book “\(self.entries[odd].book.title.bounded)”"

@@ -169,13 +169,16 @@ struct TrialProbes: Sendable {
             switch due.probe {
             case .withoutToken, .withoutUpgrade: String?.none
             case .foreignToken: other?.authorization
-            case .witness, .status, .results, .fullResults, .withoutDevice, .otherDevice, .unknownID, .deleted,
+            case .witness, .status, .results, .fullResults, .withoutDevice, .otherDevice, .unknownID,
+                .deleted,
                 .usedToken, .back:
                 due.job.authorization
             }
         let protocols = authorization.flatMap { Self.subprotocol(of: $0) }.map { [$0] } ?? []
         let draw = Digest.of("probe \(id)")
-        let nonce = [draw, ~draw].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+        let nonce = [draw, ~draw].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+        }
         let handshake = WebSocketRequest(nonce: nonce, subprotocols: protocols)
         var headers = due.probe == .withoutUpgrade ? [] : handshake.fields.fields
         headers.append(HeaderField(ProbeRequest.header, due.probe.rawValue))

@@ -182,6 +182,18 @@ import Wire
         #expect(self.broken(messages, closedWith: .policyViolation) == [])
     }
 
+    @Test func `the delay of a message is that from its timestamp`() {
+        var target = Self.target()
+        let socket = target.openSocket(job: Self.job)
+        for (wait, time) in [(0, 0), (20, 20), (130, 50)] as [(Int64, Int64)] {
+            target.wait(.milliseconds(wait))
+            var message = Self.progress
+            (message.time, message.payload) = (time, #"{"progress":0.\#(time + 10),"status":"processing"}"#)
+            target.send(WebSocketFrame(.text, Array(message.text.utf8)), on: socket)
+        }
+        #expect(target.delays == [.zero, .zero, .milliseconds(100)])
+    }
+
     // MARK: Refusals
 
     @Test func `a return within 60 s is not refused`() {

@@ -289,7 +289,7 @@ import Wire
     // MARK: Results and statuses
 
     @Test(arguments: [
-        ([Self.book], "2 books, and 1 now"),
+        ([Self.book], "1 book in place of 2"),
         ([Self.book, Self.book.replacing("Solaris", with: "Solar")], "no book"),
         ([Self.other, Self.book.replacing("Solaris", with: "Solar")], "with the ISBN"),
         ([Self.other, Self.book.replacing("success", with: "pending")], "pending now"),

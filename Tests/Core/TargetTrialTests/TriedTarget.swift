@@ -12,6 +12,7 @@ struct TriedTarget {
     private(set) var broken: [(rule: TargetRule, text: String)] = []
     private(set) var tried: Set<TargetRule> = []
     private(set) var findings: [ContractFinding] = []
+    private(set) var delays: [Interval] = []
 
     init(_ change: (inout TrialRules) -> Void = { _ in }) {
         var rules = TrialRules()
@@ -29,6 +30,7 @@ struct TriedTarget {
             case .backend(.targetBroke(let rule, _, let text)): self.broken.append((rule, text))
             case .backend(.targetTried(let rule)): self.tried.insert(rule)
             case .backend(.found(let finding)): self.findings.append(finding)
+            case .backend(.targetEvent(let latency)): self.delays.append(latency)
             case .phone, .backend, .fault, .network, .control: break
             }
         }
