@@ -22,11 +22,15 @@ extension RunHead {
             "started_ms": .integer(self.started),
             "backend_view": .bool(self.hasBackendView),
             "groups": .array(
-                self.groups.map {
-                    .object([
-                        "name": .string($0.name), "devices": .integer($0.devices),
-                        "journey": .string($0.journey.rawValue),
-                    ])
+                self.groups.map { group in
+                    var members: [String: JSONValue] = [
+                        "name": .string(group.name), "devices": .integer(group.devices),
+                        "journey": .string(group.journey.rawValue),
+                    ]
+                    if !group.deviations.isEmpty {
+                        members["deviations"] = .array(group.deviations.map { .string($0) })
+                    }
+                    return .object(members)
                 }),
             "faults": .array(self.faults.map { .string($0) }),
             "command": .array(self.command.map { .string($0) }),
@@ -69,7 +73,9 @@ extension RunHead {
                     (0...ScenarioLimit.devicesMax).contains(devices)
                 else { return nil }
                 let journey = group["journey"]?.text.flatMap(Journey.init(rawValue:)) ?? .scan
-                return Group(name: name, devices: devices, journey: journey)
+                return Group(
+                    name: name, devices: devices, journey: journey,
+                    deviations: (group["deviations"]?.elements ?? []).compactMap(\.text))
             },
             shard: shard, faults: (value["faults"]?.elements ?? []).compactMap(\.text),
             command: command, labels: RunLabels(reading: value, command: command))

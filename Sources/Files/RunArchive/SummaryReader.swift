@@ -250,7 +250,9 @@ struct SummaryReader {
             return .init(processor: Interval(nanoseconds: processor), residentBytes: Int64(memory) * 1_024)
         }
         var resources = Resources(client: usage("client"), backend: usage("backend"))
-        if let sent = value?["stream_bytes_sent"]?.count, let received = value?["stream_bytes_received"]?.count {
+        if let sent = value?["stream_bytes_sent"]?.count,
+            let received = value?["stream_bytes_received"]?.count
+        {
             resources.streamBytes = .init(sent: Int64(sent), received: Int64(received))
         }
         return resources

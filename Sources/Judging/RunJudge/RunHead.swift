@@ -19,11 +19,14 @@ package struct RunHead: Equatable, Sendable {
         /// Phones of the whole fleet.
         package var devices: Int
         package var journey: Journey
+        /// What its phones do otherwise than the client of the contract: a profile, toggles, and values.
+        package var deviations: [String]
 
-        package init(name: String, devices: Int, journey: Journey = .scan) {
+        package init(name: String, devices: Int, journey: Journey = .scan, deviations: [String] = []) {
             self.name = name
             self.devices = devices
             self.journey = journey
+            self.deviations = deviations
         }
     }
 

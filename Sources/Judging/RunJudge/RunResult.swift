@@ -86,6 +86,8 @@ package struct RunResult: Sendable {
     /// The words of the command that runs it again, unquoted and without secrets:
     /// `["swiftwing-sim", "run", "flaky-network", …]`.
     package var command: [String]
+    /// The links of phones that have more than one in a run.
+    package var itineraries: [RunConditions.Itinerary]
 
     /// `groups`: the totals of the groups of `head`, in their order.
     package init(
@@ -104,7 +106,7 @@ package struct RunResult: Sendable {
         self.groups = zip(head.groups.indices, groups).map { index, totals in
             GroupResult(
                 name: head.groups[index].name, devices: phones[index], journey: head.groups[index].journey,
-                totals: totals)
+                deviations: head.groups[index].deviations, totals: totals)
         }
         self.labels = head.labels
         self.isShard = !head.shard.isWhole
@@ -116,6 +118,7 @@ package struct RunResult: Sendable {
         self.findings = tables.findings
         self.metrics = metrics
         self.command = head.command
+        self.itineraries = head.conditions.itineraries
     }
 
     /// Within 1 % of a gauge's peak.
@@ -226,6 +229,8 @@ package struct GroupResult: Equatable, Sendable {
     package var name: String
     package var devices: Int
     package var journey = Journey.scan
+    /// What its phones do otherwise than the client of the contract.
+    package var deviations: [String] = []
     package var totals: LedgerTotals
     /// The verdicts of the run, on the phones of this group.
     package var verdicts: [Verdict] = []

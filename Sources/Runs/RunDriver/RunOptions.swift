@@ -39,7 +39,9 @@ package struct RunOptions {
                 name: plan.scenario.name, description: plan.scenario.description, file: self.loaded.bytes),
             seed: plan.scenario.seed, world: world, started: started, hasBackendView: hasBackendView,
             groups: plan.groups.map {
-                .init(name: $0.spec.name, devices: $0.spec.devices, journey: $0.profile.journey)
+                .init(
+                    name: $0.spec.name, devices: $0.spec.devices, journey: $0.profile.journey,
+                    deviations: $0.spec.deviations)
             },
             shard: plan.shard, faults: plan.scenario.faults.map(\.id), command: self.command,
             labels: self.labels)
