@@ -24,7 +24,7 @@ struct CampaignReport {
     private struct Group {
         var kind: FailureKind
         var shape: PlanShape
-        var toggles: ToggleBisection?
+        var toggles: ClientBisection?
         /// The smallest of them.
         var best: ShrunkFailure
         var seeds: [UInt64]
@@ -47,7 +47,12 @@ struct CampaignReport {
     /// Writes the plans and reports of the failures, prints the summary, and returns the exit code.
     func finish() -> ExitCode {
         var failures: [OutputError.Failure] = []
-        for group in self.groups { failures += self.tell(group) }
+        var causes: [ClientBisection] = []
+        for group in self.groups {
+            let isKnown = group.toggles.map { $0.isCause && causes.contains($0) } ?? false
+            failures += self.tell(group, isShort: isKnown)
+            if let cause = group.toggles { causes.append(cause) }
+        }
         for line in self.summary { self.console.outFolded(line) }
         guard failures.isEmpty else {
             self.console.error("swiftwing-sim: \(OutputError(failures: failures, saved: []))")
@@ -61,7 +66,7 @@ struct CampaignReport {
         for failure in findings.shrunk {
             guard let plan = failure.result?.plan else { continue }
             let shape = PlanShape(plan)
-            let toggles = ToggleBisection.toggles(behind: failure.kind, in: plan)
+            let toggles = ClientBisection.causes(behind: failure.kind, in: plan)
             let index = groups.firstIndex {
                 $0.kind == failure.kind && $0.shape == shape && $0.toggles == toggles
             }
@@ -79,14 +84,16 @@ struct CampaignReport {
 
     // MARK: One failure
 
-    /// Prints and saves the report of a group's smallest plan.
-    private func tell(_ group: Group) -> [OutputError.Failure] {
+    /// Prints and saves the report of a group's smallest plan; a line of it where another group of the same cause was printed.
+    private func tell(_ group: Group, isShort: Bool) -> [OutputError.Failure] {
         guard let result = group.best.result else { return [] }
         let origin = FailureOrigin.search(
             failing: self.tally.failures[group.kind]?.count ?? 0, of: self.tally.seeds,
             again: self.again(group.best.seed))
         return FailureFiles(folder: self.request.output, console: self.console)
-            .tell(group.best, result, origin, recipe: self.request.plans.recipe(of: group.best.seed))
+            .tell(
+                group.best, result, origin, recipe: self.request.plans.recipe(of: group.best.seed),
+                isShort: isShort)
     }
 
     private func again(_ seed: UInt64) -> String {

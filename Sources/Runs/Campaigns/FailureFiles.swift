@@ -13,8 +13,11 @@ struct FailureFiles {
     let console: Console
 
     /// Returns what could not be written. The report was printed, and a plan that has no file is printed, too.
+    ///
+    /// - Parameter isShort: Only a line is printed: a failure with the same cause was printed whole.
     func tell(
-        _ failure: ShrunkFailure, _ result: Shrinker.Result, _ origin: FailureOrigin, recipe: SwarmRecipe?
+        _ failure: ShrunkFailure, _ result: Shrinker.Result, _ origin: FailureOrigin, recipe: SwarmRecipe?,
+        isShort: Bool = false
     ) -> [OutputError.Failure] {
         let name = "\(failure.kind.name)-\(failure.seed)"
         let path = "\(self.folder)/\(name).plan.json"
@@ -23,7 +26,10 @@ struct FailureFiles {
             story: FailureStory(
                 failure.kind, result.plan, result.outcome,
                 isTold: { StoryText.text($0, .scan, faults: []) != nil }), plan: path, origin: origin)
-        self.console.out(report.text)
+        self.console.out(
+            isShort
+                ? "\(report.title)\n      the same cause; the report is \(self.folder)/\(name).txt\n"
+                : report.text)
         let plan = PlanFiles.text(
             result.plan, digest: result.outcome.digest, events: result.outcome.events, note: report.title)
         let record = String(decoding: JSON.encode(report.record(recipe: recipe)), as: UTF8.self) + "\n"

@@ -75,16 +75,19 @@ struct FailureReport {
         return lines + self.clientLines
     }
 
-    /// The known deviation of the client without which the plan passes.
+    /// The deviations of the client without which the plan passes.
     private var clientLines: [String] {
         guard let toggles = self.story.toggles else { return [] }
-        guard !toggles.needed.isEmpty else { return ["      client: \(toggles.text)"] }
+        guard toggles.isCause else { return ["      client: \(toggles.text)"] }
         let own = self.failure.kind.client.flatMap { ProfileTable.named($0)?.toggles } ?? []
         return toggles.needed.map { toggle in
             let origin = own.contains(toggle) ? "of that client" : "which the scenario switches on"
             return
                 "      cause: \(toggle.key), \(origin): \(toggle.title) (\(toggle.source)). With it off, the run passes."
         }
+            + toggles.settings.map {
+                "      cause: `\($0)`, which the scenario sets. With the value of the profile, the run passes."
+            }
     }
 
     /// `stream.no-gap, phone 7, scan 2, at 12.480 s: …`.
