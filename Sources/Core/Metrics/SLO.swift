@@ -59,6 +59,8 @@ package struct MetricSelector: Hashable, Sendable {
         self.metric = metric
         self.scope = scope
     }
+
+    package var isLatency: Bool { if case .latency = self.metric { true } else { false } }
 }
 
 extension MetricSelector: CustomStringConvertible {

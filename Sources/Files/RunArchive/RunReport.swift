@@ -65,6 +65,15 @@ package struct RunReport: Sendable {
             if let lane = lanes.first(where: { $0.mark.device == device }) { self.timelines[index] = lane }
         }
         self.scenarioText = folders.first.map(Self.scenarioText) ?? ""
+        if self.result.files.isEmpty { self.result.files = Self.files(in: folders) }
+    }
+
+    /// The files that commands need which a report names. A merged run is inspected in its parts, and has no plan.
+    private static func files(in folders: [String]) -> [String] {
+        [RunDirectory.FileName.events, RunDirectory.FileName.plan].filter { name in
+            (name == RunDirectory.FileName.events || folders.count == 1)
+                && folders.contains { FileTree.exists(RunDirectory.joined($0, name)) }
+        }
     }
 
     private static func phones(of result: RunResult, _ timeline: RunTimeline) -> [PhoneSummary] {

@@ -85,9 +85,10 @@ package struct ErrorSummary: Equatable, Sendable {
     package struct Row: Equatable, Sendable {
         package var trouble: RunError
         package var count: Int
+        /// The first that no fault has injected; the first of all if each was.
         package var first: Instant
         package var last: Instant
-        /// The phone that had it first.
+        /// The phone that had that one.
         package var device: DeviceNumber
         package var scan: ScanNumber
         /// Who is to blame for how many of them.
@@ -104,6 +105,11 @@ package struct ErrorSummary: Equatable, Sendable {
             self.device = device
             self.scan = scan
             self.causes = causes
+        }
+
+        /// Of two rows the first occurrence is that of the lower one.
+        fileprivate var rank: (Int, Instant, DeviceNumber) {
+            (self.causes.injected == self.count ? 1 : 0, self.first, self.device)
         }
     }
 
@@ -144,10 +150,11 @@ package struct ErrorSummary: Equatable, Sendable {
             self.rows.append(row)
             return
         }
+        let (known, new) = (self.rows[index].rank, row.rank)
         self.rows[index].count += row.count
         self.rows[index].causes.add(row.causes)
         self.rows[index].last = max(self.rows[index].last, row.last)
-        if (row.first, row.device) < (self.rows[index].first, self.rows[index].device) {
+        if new < known {
             self.rows[index].first = row.first
             self.rows[index].device = row.device
             self.rows[index].scan = row.scan

@@ -57,8 +57,12 @@ extension RunResult {
         guard count > 0, self.lossSentence == nil,
             !broken.contains(where: { Self.noticed.contains($0.invariant) })
         else { return nil }
-        return "no user lost anything; the rules of the protocol were broken "
-            + Figures.count(count, "time", "times")
+        let makers = Set(broken.map(\.maker))
+        let who =
+            makers == [.target] ? "the target broke its contract" : "the rules of the protocol were broken"
+        // What a foreign backend has meant to send is not known.
+        let unharmed = self.hasBackendView ? "no user lost anything" : "no \(self.noun.one) was lost"
+        return "\(unharmed); \(who) " + Figures.count(count, "time", "times")
     }
 
     /// The consequence of a failed objective for the users; nil for metrics without one.
@@ -159,14 +163,19 @@ extension RunResult {
     /// What the first lines of a report say after the outcome of a run that did not pass.
     var explanations: [String] {
         guard self.exit != .success else { return [] }
-        return [self.whySlow, self.blame.flatMap { self.outcome?.hasSuffix($0) == true ? nil : $0 }]
-            .compactMap { $0 }
+        return [
+            self.culprits, self.whySlow,
+            self.blame.flatMap { self.outcome?.hasSuffix($0) == true ? nil : $0 },
+        ]
+        .compactMap { $0 }
     }
 
     /// The most frequent error that is not the work of faults alone, with its causes: `34 of 60 uploads were answered with 503: 17
     /// injected by http-error-1, 17 by the target`. Nil without errors.
     private var blame: String? {
         guard let row = self.errors.first(where: { $0.causes.injected < $0.count }) else {
+            // Errors that were meant to come do not explain why something else was broken.
+            guard self.brokenInvariants.isEmpty || !self.breaches.isEmpty else { return nil }
             let causes = self.errors.reduce(into: CauseCounts()) { $0.add($1.causes) }
             return causes.entries.isEmpty ? nil : "Every error was injected: \(causes.countedWords)"
         }

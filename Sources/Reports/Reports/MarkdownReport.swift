@@ -264,6 +264,7 @@ package enum MarkdownReport {
             }
             text += MarkdownText.table(["fault", "fired"], rows) + "\n"
         }
+        if let changes = result.linkChanges { text += "- links: \(MarkdownText.escaped(changes))\n" }
         for complaint in result.complaints {
             text += "- load generator: \(MarkdownText.code(complaint))\n"
         }

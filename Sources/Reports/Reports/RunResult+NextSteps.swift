@@ -7,8 +7,9 @@ import SimBase
 
 /// A command that leads on from a verdict.
 struct NextStep {
-    /// What it shows.
     let label: String
+    /// What it shows, in a few words.
+    var purpose = ""
     let words: [String]
 
     var line: String { ShellWords.line(self.words) }
@@ -17,18 +18,35 @@ struct NextStep {
 extension RunResult {
     /// What to run next, the most telling first.
     var nextSteps: [NextStep] {
-        var steps: [NextStep] = []
-        if let violation = self.firstViolation,
-            let words = self.words(inspecting: violation.device, violation.scan)
+        let violation = self.violationStep.map { [$0] } ?? []
+        var steps = self.directory.map { self.steps(in: $0) } ?? []
+        // Rules that no user notices come behind what users waited for.
+        steps =
+            self.harmlessViolations != nil && !self.breaches.isEmpty ? steps + violation : violation + steps
+        if steps.isEmpty, self.exit == .sloFailed, let directory,
+            self.files.contains(RunDirectory.FileName.events)
         {
-            steps.append(NextStep(label: "First violation", words: words))
+            steps.append(
+                NextStep(
+                    label: "Phones", purpose: "those with the most problems",
+                    words: ["swiftwing-sim", "inspect", directory]))
         }
-        guard let directory = self.directory else { return steps }
-        steps += self.steps(in: directory)
-        if steps.isEmpty, self.exit == .sloFailed, self.files.contains(RunDirectory.FileName.events) {
-            steps.append(NextStep(label: "Phones", words: ["swiftwing-sim", "inspect", directory]))
+        if let words = self.commandWithoutChanges {
+            steps.append(
+                NextStep(
+                    label: "Without it", purpose: "the same run without what was changed for it", words: words
+                ))
         }
         return steps
+    }
+
+    private var violationStep: NextStep? {
+        guard let violation = self.firstViolation,
+            let words = self.words(inspecting: violation.device, violation.scan)
+        else { return nil }
+        let phone = violation.device.map { "phone \($0.raw)" } ?? "the phone"
+        return NextStep(
+            label: "First violation", purpose: "what \(phone) and the server did, step by step", words: words)
     }
 
     /// What makes the run again; nil for a run that no command can make.
@@ -45,12 +63,16 @@ extension RunResult {
             let least = Threshold.time(nanoseconds: limit.nanoseconds).description
             steps.append(
                 NextStep(
-                    label: "Slow scans",
+                    label: "Slow scans", purpose: "each of them, and what it waited for",
                     words: ["swiftwing-sim", "inspect", directory, "--slower-than", least]))
         }
-        if self.files.contains(RunDirectory.FileName.plan) {
+        if self.files.contains(RunDirectory.FileName.plan), !self.isTargetAlone {
             let plan = RunDirectory.joined(directory, RunDirectory.FileName.plan)
-            steps.append(NextStep(label: "Explain with", words: ["swiftwing-sim", "simulate", plan]))
+            steps.append(
+                NextStep(
+                    label: "Explain with",
+                    purpose: "the same run in a simulation, reduced to what it needs to fail",
+                    words: ["swiftwing-sim", "simulate", plan]))
         }
         return steps
     }

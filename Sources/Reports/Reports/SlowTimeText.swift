@@ -1,4 +1,5 @@
 import Metrics
+import Observations
 package import RunJudge
 import RunMetrics
 import SimBase
@@ -12,7 +13,7 @@ extension ScanActivity {
         case .preparing: "preparing the photo"
         case .upload: "uploading"
         case .limited: "waiting as a 429 requested (Retry-After)"
-        case .backoff: "waiting before a retry (backoff or Retry-After)"
+        case .backoff: "waiting before a retry after an error"
         case .connecting: "connecting the stream"
         case .server: "with the server at work"
         case .results: "reading the results"
@@ -39,13 +40,11 @@ extension ScanActivity {
 }
 
 extension [SlowTime.Part] {
-    /// Smaller parts than one of this many are left out of sentences.
-    private static var oneOf: Int64 { 50 }
-
-    /// `13.2s uploading, 8.10s without a link`. `count`: of scans; the time is that of one of them.
-    func words(ofEachOf count: Int = 1) -> String {
+    /// `13.2s uploading, 8.10s without a link`. `count`: of scans; the time is that of one of them. Parts are left out that are
+    /// smaller than one of `parts`.
+    func words(ofEachOf count: Int = 1, from parts: Int64 = 50) -> String {
         let whole = self.reduce(Int64(0)) { $0 + $1.time.nanoseconds }
-        return self.filter { $0.time.nanoseconds >= whole / Self.oneOf }.map {
+        return self.filter { $0.time.nanoseconds >= whole / parts }.map {
             "\(Figures.time($0.time.nanoseconds / Int64(Swift.max(1, count)))) \($0.activity.words)"
         }.joined(separator: ", ")
     }
@@ -60,6 +59,8 @@ package struct SlowTimeText {
 
     private let slow: SlowTime
     private let noun: WorkNoun
+    /// Who answered 429: `; answered 429: by the target`. Empty where no time went there.
+    private let limiter: String
     /// Whether the first lines of the report have the sentence.
     private let isSaid: Bool
 
@@ -68,6 +69,10 @@ package struct SlowTimeText {
         guard let slow = result.slow, slow.total > .zero else { return nil }
         self.slow = slow
         self.noun = result.noun
+        let limited = result.errors.filter { $0.trouble.family == .rateLimited }
+        let causes = limited.reduce(into: CauseCounts()) { $0.add($1.causes) }
+        self.limiter =
+            slow.time(.limited) == .zero || causes.entries.isEmpty ? "" : "; answered 429: \(causes.words)"
         self.isSaid = result.isWhySlowSaid
     }
 
@@ -75,15 +80,19 @@ package struct SlowTimeText {
     var sentence: String {
         let subject = self.subject
         return "\(subject.prefix(1).uppercased() + subject.dropFirst()): on average "
-            + self.slow.parts.words(ofEachOf: self.slow.scans)
+            + self.slow.parts.words(ofEachOf: self.slow.scans, from: 10) + self.limiter
     }
 
     private var subject: String {
         let least = Figures.time(self.slow.least.nanoseconds)
-        let open =
-            self.slow.unfinished > 0 ? " (\(Figures.count(self.slow.unfinished)) had not ended)" : ""
+        let unfinished = self.slow.unfinished
+        if self.slow.isLimit, unfinished > 0 {
+            return
+                "of \(Figures.count(self.slow.known, self.noun)) \(Figures.count(unfinished)) had not ended and \(Figures.count(self.slow.scans - unfinished)) took longer than \(least)"
+        }
+        let open = unfinished > 0 ? " (\(Figures.count(unfinished)) had not ended)" : ""
         return self.slow.isLimit
-            ? "\(Figures.count(self.slow.scans)) of \(Figures.count(self.slow.known, self.noun)) took longer than \(least)\(open)"
+            ? "\(Figures.count(self.slow.scans)) of \(Figures.count(self.slow.known, self.noun)) took longer than \(least)"
             : "the slowest \(Figures.count(self.slow.scans)) of \(Figures.count(self.slow.known, self.noun)) took \(least) or longer\(open)"
     }
 
@@ -180,7 +189,7 @@ extension RunResult {
     /// Why scans took too long, for the first lines of a report: where a limit of `scan.time` was missed, or scans had not ended.
     var whySlow: String? { self.isWhySlowSaid ? SlowTimeText(self)?.sentence : nil }
 
-    fileprivate var isWhySlowSaid: Bool {
+    var isWhySlowSaid: Bool {
         self.exit != .success && (self.slow.map { $0.isLimit || $0.unfinished > 0 } ?? false)
     }
 }

@@ -247,6 +247,9 @@ extension SummaryWriter {
             self.labeled("", [Piece("\(peak) \(open)\(near), measured at the server")])
         }
         self.faults()
+        if let changes = self.result.linkChanges {
+            self.labeled("Links", [Piece(Printable.line(changes, bytesMax: 400))])
+        }
         self.errors()
     }
 

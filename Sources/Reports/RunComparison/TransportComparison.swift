@@ -221,7 +221,8 @@ package struct TransportComparison: Sendable {
                         "name": .string(row.name), "limit": .string(row.limitText),
                         "old": row.old.map { .integer($0) } ?? .null,
                         "new": row.new.map { .integer($0) } ?? .null,
-                        "held": row.standing == .held ? .bool(true) : row.standing == .broken ? .bool(false) : .null,
+                        "held": row.standing == .held
+                            ? .bool(true) : row.standing == .broken ? .bool(false) : .null,
                         "decides": .bool(row.decides),
                     ])
                 }),

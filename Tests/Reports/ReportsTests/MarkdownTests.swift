@@ -92,6 +92,8 @@ import Testing
 
         **4 books are missing from 1 scan**
 
+        At fault: the simulated phones (book.never-lost).
+
         Commuters scan shelves while their link keeps dropping.
 
         1 invariant failed; 5 SLOs and 11 invariants held; 1 SLO and 1 invariant failed as allowed.

@@ -50,7 +50,7 @@ import Testing
         #expect(
             time?.sentence(WorkNoun(.scan))
                 == "scan 1 took 9.00s: 4.00s without a link, 2.00s waiting as a 429 requested (Retry-After), "
-                + "1.60s with the server at work, 700ms uploading, 400ms waiting before a retry (backoff or Retry-After), "
+                + "1.60s with the server at work, 700ms uploading, 400ms waiting before a retry after an error, "
                 + "200ms connecting the stream.")
     }
 

@@ -34,7 +34,7 @@ import Testing
     @Test func `the sentence leaves small parts out`() {
         let missed = Self.result(Self.slow(isLimit: true, unfinished: 2), passed: false)
         #expect(
-            missed.whySlow == "10 of 200 scans took longer than 25.0s (2 had not ended): \(Self.means)")
+            missed.whySlow == "Of 200 scans 2 had not ended and 8 took longer than 25.0s: \(Self.means)")
         #expect(Self.result(Self.slow(isLimit: false), passed: false).whySlow == nil, "no limit was missed")
         let passed = Self.result(Self.slow(isLimit: true), passed: true)
         #expect(passed.whySlow == nil)

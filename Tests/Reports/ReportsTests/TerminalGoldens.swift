@@ -158,6 +158,7 @@ enum TerminalGoldens {
     static let brokenInvariant = #"""
         ✗ FAILED  flaky-network
           4 books are missing from 1 scan
+          At fault: the simulated phones (book.never-lost)
           an invariant is broken: data was lost, duplicated or reordered (exit code 97)
           1 invariant failed; 5 SLOs and 11 invariants held; 1 SLO and 1 invariant
           failed as allowed

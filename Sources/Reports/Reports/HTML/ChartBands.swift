@@ -27,11 +27,11 @@ struct ChartBands {
         var name: String
         var from: Int64
         var to: Int64
+
+        var span: TimeSpan { TimeSpan(from: self.from, to: self.to) }
     }
 
     private static let bandsMax = 120
-    /// Times of one name in the legend.
-    private static let timesMax = 3
     /// A name has room in a band of this share of the chart, in percent.
     private static let nameSharePercentMin = 7.0
     private static let namesMax = 6
@@ -69,22 +69,9 @@ struct ChartBands {
 
     /// The phases in which the link is not the one of the start.
     private static func links(_ report: RunReport, until: Int64) -> [Band] {
-        report.conditions.itineraries.flatMap { itinerary -> [Band] in
-            let groups = Self.groups(itinerary, of: report.result)
-            return itinerary.phases.compactMap { phase in
-                let from = phase.window.from.nanoseconds
-                guard phase.link != itinerary.phases.first?.link, from < until else { return nil }
-                return Band(
-                    kind: phase.link == nil ? .gap : .link, name: (phase.link ?? "no link") + groups,
-                    from: from, to: min(phase.window.to?.nanoseconds ?? until, until))
-            }
+        LinkChange.all(report.conditions.itineraries, of: report.result, until: until).map {
+            Band(kind: $0.isGap ? .gap : .link, name: $0.name, from: $0.span.from, to: $0.span.to)
         }
-    }
-
-    /// ` (commuters)`; nothing for an itinerary of all phones.
-    static func groups(_ itinerary: RunConditions.Itinerary, of result: RunResult) -> String {
-        result.groups.allSatisfy { itinerary.groups.contains($0.name) }
-            ? "" : " (\(itinerary.groups.joined(separator: ", ")))"
     }
 
     // MARK: Drawing
@@ -103,7 +90,7 @@ struct ChartBands {
         """
         <rect class="band \(band.kind.rawValue)" x="\(self.axis.position(band.from))" \
         width="\(HTML.share(self.share(band), of: 1))" y="0" height="\(height)">\
-        <title>\("\(band.name), \(Self.time(band))" as String, bytesMax: 200)</title></rect>
+        <title>\("\(band.name), \(band.span.words)" as String, bytesMax: 200)</title></rect>
         """
     }
 
@@ -132,28 +119,13 @@ struct ChartBands {
         """
     }
 
-    private static func time(_ band: Band) -> String {
-        let (from, to) = (Figures.clock(band.from), Figures.clock(band.to))
-        return from == to ? from : "\(from) to \(to)"
-    }
-
     /// What is shaded, with names and times; empty if nothing is.
     var legend: HTML {
         let items = Kind.allCases.compactMap { kind -> HTML? in
             let bands = self.bands.filter { $0.kind == kind }
             guard !bands.isEmpty else { return nil }
-            var names: [(name: String, times: [String])] = []
-            for band in bands {
-                if let index = names.firstIndex(where: { $0.name == band.name }) {
-                    names[index].times.append(Self.time(band))
-                } else {
-                    names.append((band.name, [Self.time(band)]))
-                }
-            }
-            let told: [HTML] = names.map { name, times in
-                let more = times.count - Self.timesMax
-                let shown = times.prefix(Self.timesMax) + (more > 0 ? ["\(more) more"] : [])
-                return "<b>\(name, bytesMax: 80)</b> \(shown.joined(separator: ", "))"
+            let told = TimeSpan.byName(bands.map { ($0.name, $0.span) }).map { name, times -> HTML in
+                "<b>\(name, bytesMax: 80)</b> \(times)"
             }
             return """
                 <li><svg class="key" width="16" height="10" aria-hidden="true">\

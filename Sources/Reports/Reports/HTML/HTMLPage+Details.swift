@@ -196,7 +196,7 @@ extension HTMLPage {
         if !notes.isEmpty { body += "<h3>Notes</h3><ul>\(notes)</ul>\n" }
         if let step = result.reproduction {
             body += """
-                <h3>\(step.label)</h3><pre tabindex="0">\(step.line, bytesMax: 4_000)</pre>
+                <h3>\(step.label)</h3><pre class="story" tabindex="0">\(step.line, bytesMax: 4_000)</pre>
 
                 """
         }

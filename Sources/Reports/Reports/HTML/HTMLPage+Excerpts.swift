@@ -30,7 +30,9 @@ extension HTMLPage {
             let side = line.side + String(repeating: " ", count: max(0, 7 - line.side.count))
             let text =
                 "\(Figures.seconds(line.at.nanoseconds)) s  \(side) \(Printable.line(line.text, bytesMax: 300))"
-            return line.mark == .violation ? "<mark>\(text)</mark>" : "\(text)"
+            // Of several lines of one moment it is not known which is meant.
+            let isMeant = line.side.isEmpty || shown.count { $0.at == line.at && !$0.side.isEmpty } == 1
+            return line.mark == .violation && isMeant ? "<mark>\(text)</mark>" : "\(text)"
         }
         return """
             <h4>\(HTML.mono(violation.invariant.rawValue)): \(self.place(of: violation))</h4>

@@ -86,6 +86,7 @@ package struct HTMLPage {
         var section = section
         section.isFolded =
             Self.lookedUp.contains(section.id) || self.tone == .good && Self.heldBack.contains(section.id)
+            || section.id == "why" && self.tone == .bad && !self.result.isWhySlowSaid
         return section
     }
 
@@ -128,7 +129,7 @@ package struct HTMLPage {
             \(outcome ?? "")\(why.joined())
             <p>\(self.sentence, bytesMax: 400)</p>
             \(about.isEmpty ? "" : "<p class=\"about\">\(about, bytesMax: 600)</p>")
-            \(self.labels)
+            \(self.labels)\(self.changes)
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")\(self.nextSteps)
             \(self.headlineRow)\(self.callouts)\(HTML.definitions("facts", facts))
             </header>
@@ -139,8 +140,15 @@ package struct HTMLPage {
     private var nextSteps: HTML {
         let steps = self.result.exit == .success ? [] : self.result.nextSteps
         return steps.map { step in
-            "<p class=\"next\"><b>\(step.label)</b> <code>\(step.line, bytesMax: 1_000)</code></p>\n"
+            "<p class=\"next\"><b>\(step.label)</b> \(step.purpose): <code>\(step.line, bytesMax: 1_000)</code></p>\n"
         }.joined()
+    }
+
+    /// What the command changes in the scenario.
+    private var changes: HTML {
+        let values = self.result.changes.map { "<code>\($0, bytesMax: 200)</code>" as HTML }
+        guard !values.isEmpty else { return "" }
+        return "<p class=\"about\">Changed for this run: \(values.prefix(8).joined(separator: " "))</p>"
     }
 
     /// The target and the tags.
@@ -159,8 +167,8 @@ package struct HTMLPage {
             ? "no \(self.result.noun.one) was lost"
             : "\(Figures.count(scans.lost, self.result.noun)) \(scans.lost == 1 ? "was" : "were") lost"
         text +=
-            ", \(Figures.count(scans.completed)) of \(Figures.count(scans.captured + scans.restored)) completed."
-        return text
+            ", \(Figures.count(scans.completed)) of \(Figures.count(scans.captured + scans.restored)) completed"
+        return text + (self.result.isTrustworthy ? "; the load generator kept up." : ".")
     }
 
     var callouts: HTML {

@@ -1,0 +1,142 @@
+import Ledger
+import Metrics
+import Observations
+import RunJudge
+import RunMetrics
+import SimBase
+
+extension RunResult {
+    /// Whose fault it is that the run did not pass: `At fault: the target (target.auth, 491 of 510 errors)`. Nil where nothing says it.
+    var culprits: String? {
+        var culprits: [(cause: Cause, reasons: [String])] = []
+        for (cause, reason) in self.accusations {
+            if let index = culprits.firstIndex(where: { $0.cause == cause }) {
+                if !culprits[index].reasons.contains(reason) { culprits[index].reasons.append(reason) }
+            } else {
+                culprits.append((cause, [reason]))
+            }
+        }
+        guard !culprits.isEmpty else { return nil }
+        let words = culprits.map { "\(self.words($0.cause)) (\($0.reasons.joined(separator: ", ")))" }
+        let changes = self.changesAtFault
+        let part = changes.isEmpty ? [] : ["Changed for this run: " + changes.joined(separator: ", ")]
+        return (["At fault: " + words.joined(separator: "; ")] + self.deviationsOfBreakers + part)
+            .joined(separator: ". ")
+    }
+
+    /// Whether nothing but the target is at fault, which no simulation has.
+    var isTargetAlone: Bool {
+        !self.accusations.isEmpty && self.accusations.allSatisfy { $0.0 == .target }
+    }
+
+    // MARK: What the command changes
+
+    /// The values of `--set` and `--fault`.
+    var changes: [String] {
+        self.command.indices.filter { $0 > 0 && Self.changing.contains(self.command[$0 - 1]) }
+            .map { self.command[$0] }
+    }
+
+    private static let changing = ["--set", "--fault"]
+
+    /// The changes that are about what failed: a limit, a fault, a value of the phones.
+    var changesAtFault: [String] {
+        let limits = self.breaches.map { "slo.\($0.slo.selector)" }
+        let faults = self.accusations.compactMap(\.0.fault).map { "faults.\($0)." }
+        let phones = self.breakers.flatMap { group in
+            group.deviations.compactMap { $0.split(separator: ":").first }.map {
+                "fleet.\(group.name).\($0)="
+            }
+        }
+        return self.changes.filter { change in
+            (limits + faults + phones).contains { change.hasPrefix($0) }
+                || !faults.isEmpty && (change.hasPrefix("{") || change.hasPrefix("faults"))
+        }
+    }
+
+    /// The command of the run without those; nil where there are none.
+    var commandWithoutChanges: [String]? {
+        let changes = self.changesAtFault
+        guard !changes.isEmpty else { return nil }
+        let left = self.command.indices.filter { index in
+            let isValue = index > 0 && Self.changing.contains(self.command[index - 1])
+            let isKey = Self.changing.contains(self.command[index]) && index + 1 < self.command.count
+            return !(isValue && changes.contains(self.command[index]))
+                && !(isKey && changes.contains(self.command[index + 1]))
+        }
+        return left.map { self.command[$0] }
+    }
+
+    // MARK: Who
+
+    private func words(_ cause: Cause) -> String {
+        switch cause {
+        case .injected(let fault): "the scenario, which injects \(Printable.line(fault))"
+        case .target: self.labels.target == nil ? "the simulated backend" : "the target"
+        case .phone: "the simulated phones"
+        case .path: self.itineraries.isEmpty ? "the network" : "the network of the scenario"
+        case .harness: "this program"
+        }
+    }
+
+    /// Who is to blame for what failed, and why: errors first, then what made scans slow, then invariants.
+    private var accusations: [(Cause, String)] {
+        let invariants = self.brokenInvariants.map { ($0.maker, $0.invariant.rawValue) }
+        guard !self.breaches.isEmpty else { return invariants }
+        var accusations: [(Cause, String)] = []
+        if self.breaches.contains(where: { !$0.slo.selector.isLatency }), let most = self.mostErrors {
+            let errors = Figures.count(most.of, "error", "errors")
+            accusations.append((most.cause, "\(Figures.count(most.count)) of \(errors)"))
+        }
+        if self.scanTimeMissed != nil, let part = self.slow?.parts.first {
+            accusations.append((self.cause(of: part.activity), "slow scans: \(part.activity.name)"))
+        }
+        return accusations + invariants
+    }
+
+    private func cause(of activity: ScanActivity) -> Cause {
+        switch activity {
+        case .limited: self.mostErrors(of: [.rateLimited])?.cause ?? .target
+        case .backoff:
+            self.mostErrors(of: ErrorFamily.allCases.filter { $0 != .rateLimited })?.cause ?? .target
+        case .server, .results: .target
+        case .upload, .connecting, .offline: .path
+        case .queue, .preparing, .closed: .phone
+        }
+    }
+
+    private var mostErrors: (cause: Cause, count: Int, of: Int)? { self.mostErrors(of: ErrorFamily.allCases) }
+
+    /// Who is to blame for most errors of these families.
+    private func mostErrors(of families: [ErrorFamily]) -> (cause: Cause, count: Int, of: Int)? {
+        let rows = self.errors.filter { families.contains($0.trouble.family) }
+        let causes = rows.reduce(into: CauseCounts()) { $0.add($1.causes) }
+        return causes.entries.max { $0.count < $1.count }.map {
+            ($0.cause, $0.count, rows.reduce(0) { $0 + $1.count })
+        }
+    }
+
+    /// The groups whose phones broke an invariant.
+    private var breakers: [GroupResult] {
+        self.groups.filter { group in
+            group.verdicts.contains { $0.standing == .broken && $0.maker == .phone }
+        }
+    }
+
+    /// What those do otherwise than the contract.
+    private var deviationsOfBreakers: [String] {
+        self.breakers.filter { !$0.deviations.isEmpty }.map { group in
+            let named = group.deviations.prefix(Self.deviationsMax)
+            let others = group.deviations.count - named.count
+            return "Phones of \(Printable.line(group.name)) differ from the contract: "
+                + named.joined(separator: ", ") + (others > 0 ? ", and \(others) more" : "")
+        }
+    }
+
+    private static let deviationsMax = 4
+}
+
+extension Verdict {
+    /// Who broke it first.
+    var maker: Cause { self.examples.first { !$0.isExpected }?.cause ?? .phone }
+}

@@ -1,0 +1,97 @@
+import Ledger
+import Metrics
+import Observations
+import ReportSamples
+import RunJudge
+import RunMetrics
+import SimBase
+import Testing
+
+@testable import Reports
+
+/// Whose fault it is that a run did not pass, and what was changed for it.
+@Suite struct CulpritsTests {
+    private static func errors(_ counts: [(RunError, Cause, Int)]) -> [ErrorSummary.Row] {
+        counts.map { trouble, cause, count in
+            ErrorSummary.Row(
+                trouble: trouble, count: count, first: .zero, last: .zero, device: DeviceNumber(1),
+                scan: ScanNumber(1), causes: CauseCounts(cause, count))
+        }
+    }
+
+    private static let limited = RunError(family: .rateLimited, name: "upload: HTTP 429")
+    private static let failed = RunError(family: .serverError, name: "upload: HTTP 503")
+
+    /// A run whose slow scans spent most of their time so.
+    private static func slow(_ activity: ScanActivity) -> RunResult {
+        var result = Samples.passed()
+        result.slos = [Samples.slo("scan.time", "p(95) < 5s")].compactMap {
+            $0?.evaluate(against: result.metrics)
+        }
+        result.exitReasons = [.objectiveFailed]
+        result.slow = SlowTime(
+            least: .seconds(20), isLimit: true, scans: 3, unfinished: 0, known: 10,
+            parts: SlowTime.parts { $0 == activity ? .seconds(40) : .seconds(1) })
+        result.take(ErrorSummary([]))
+        return result
+    }
+
+    @Test(
+        arguments: [
+            (.offline, "the network (slow scans: no link)"),
+            (.server, "the simulated backend (slow scans: server at work)"),
+            (.queue, "the simulated phones (slow scans: queue)"),
+        ] as [(ScanActivity, String)])
+    func `slow scans are the fault of what took most of their time`(activity: ScanActivity, words: String) {
+        #expect(Self.slow(activity).culprits == "At fault: \(words)")
+    }
+
+    @Test func `a wait for a 429 is the fault of who sent it`() {
+        var result = Self.slow(.limited)
+        result.errors = Self.errors([
+            (Self.limited, .injected(fault: "rate-limit-1"), 9), (Self.failed, .target, 20),
+        ])
+        #expect(
+            result.culprits == "At fault: the scenario, which injects rate-limit-1 (slow scans: Retry-After)")
+        result.errors = Self.errors([(Self.limited, .target, 9)])
+        result.labels = RunLabels(target: "http://127.0.0.1:1")
+        #expect(result.culprits == "At fault: the target (slow scans: Retry-After)")
+        #expect(result.isTargetAlone)
+    }
+
+    @Test func `invariants are the fault of who broke them`() {
+        var result = Samples.brokenInvariant()
+        #expect(result.culprits == "At fault: the simulated phones (book.never-lost)")
+        #expect(!result.isTargetAlone)
+        for index in result.groups.indices {
+            result.groups[index].verdicts = result.brokenInvariants
+            result.groups[index].deviations = index == 0 ? ["resume: off"] : []
+        }
+        let name = result.groups[0].name
+        #expect(
+            result.culprits?.hasSuffix(". Phones of \(name) differ from the contract: resume: off") == true)
+        result.command = [
+            "swiftwing-sim", "run", "x", "--set", "fleet.\(name).resume=off", "--set", "drain=3m",
+        ]
+        #expect(result.culprits?.hasSuffix(". Changed for this run: fleet.\(name).resume=off") == true)
+        #expect(result.commandWithoutChanges == ["swiftwing-sim", "run", "x", "--set", "drain=3m"])
+        #expect(result.nextSteps.last?.label == "Without it")
+    }
+
+    @Test func `a limit that was set for the run is named`() {
+        var result = Self.slow(.server)
+        let slo = result.breaches.map { "slo.\($0.slo.selector)=p(95) < 1s" }[0]
+        result.command = [
+            "swiftwing-sim", "simulate", "x", "--set", slo, "--set", "slo.books.missing=count == 0",
+        ]
+        #expect(result.changesAtFault == [slo])
+        #expect(
+            result.commandWithoutChanges
+                == ["swiftwing-sim", "simulate", "x", "--set", "slo.books.missing=count == 0"])
+    }
+
+    @Test func `a run that passed, and one without a reason, name nobody`() {
+        #expect(Samples.passed().culprits == nil)
+        #expect(Samples.passed().commandWithoutChanges == nil)
+    }
+}
