@@ -11,7 +11,10 @@ struct Option: Sendable {
     var isRepeatable = false
     /// The value may be left out; it is then only taken from behind a `=`.
     var isValueOptional = false
+    /// Empty for an option that serves the program itself: no help and no completion has it.
     var help: String
+
+    var isHidden: Bool { self.help.isEmpty }
 
     static let seed = Self(
         name: "--seed", value: "N", help: "seed of every random decision (default: the scenario's)")
@@ -38,6 +41,8 @@ struct Command: Sendable {
     var options: [Option]
     var positionalsMin: Int
     var positionalsMax: Int
+    /// A small tool beside runs: `tool` comes before its name, and may be left out.
+    var isTool = false
     /// An example that works when pasted.
     var example: String
     var run: @Sendable (Arguments, Console) throws -> ExitCode
@@ -51,6 +56,13 @@ struct Command: Sendable {
         ImagesMakeCommand.command, SSEDecodeCommand.command, DoctorCommand.command,
         CompletionCommand.command,
     ]
+
+    static let tool = "tool"
+
+    static var tools: [Command] { self.all.filter(\.isTool) }
+
+    /// The words behind the name of the program.
+    var fullName: String { self.isTool ? "\(Self.tool) \(self.name)" : self.name }
 
     /// Whether it ends with the verdict of a run.
     var hasVerdict: Bool { ["run", "simulate", "replay", "report"].contains(self.name) }

@@ -6,6 +6,10 @@ enum Completion {
     /// tab describes a word.
     static func form(of words: [String]) -> CompletionForm {
         guard let current = words.last, words.count > 1 else { return .words(Self.first) }
+        if words[0] == Command.tool {
+            let rest = Array(words.dropFirst())
+            return rest.count > 1 ? Self.form(of: rest) : .words(Self.first(of: Command.tools))
+        }
         guard words[0] != "help" else {
             let first = Self.first.map { String($0.prefix { $0 != "\t" }) }
             return .words(first.filter { $0 != "help" } + ManualPage.all.map(\.topic))
@@ -22,13 +26,18 @@ enum Completion {
     }
 
     /// The first words of all commands, each once.
-    private static var first: [String] {
+    private static func first(of commands: [Command]) -> [String] {
         var words: [String] = []
-        let names = Command.all.map { (word: $0.name.prefix { $0 != " " }, $0.summary) }
+        let names = commands.map { (word: $0.name.prefix { $0 != " " }, $0.summary) }
         for (word, summary) in names where !words.contains(where: { $0.hasPrefix("\(word)\t") }) {
             words.append("\(word)\t\(summary)")
         }
-        return words + [
+        return words
+    }
+
+    private static var first: [String] {
+        Self.first(of: Command.all.filter { !$0.isTool }) + [
+            "\(Command.tool)\tRuns a tool beside runs",
             "help\tShows the help of a command, or a page of the manual", "version\tPrints the version",
         ]
     }
@@ -46,7 +55,9 @@ enum Completion {
     /// Without those that are given, and may be given once only.
     private static func options(of command: Command, given: ArraySlice<String>) -> CompletionForm {
         let options = command.options.filter { option in
-            option.isRepeatable || !given.contains { $0 == option.name || $0.hasPrefix(option.name + "=") }
+            !option.isHidden
+                && (option.isRepeatable
+                    || !given.contains { $0 == option.name || $0.hasPrefix(option.name + "=") })
         }
         return .words(options.map { "\($0.name)\t\($0.help)" } + ["--help\tshow this help"])
     }

@@ -13,7 +13,8 @@ enum HelpText {
             "",
         ]
         lines += TextTable.lines(
-            Command.all.map { ["\($0.name) \($0.usage)", $0.summary] }, indent: 2, columns: columns)
+            Command.all.filter { !$0.isTool }.map { ["\($0.name) \($0.usage)", $0.summary] }
+                + [["\(Command.tool) NAME", Self.toolSummary]], indent: 2, columns: columns)
         lines += [
             "",
             "Run 'swiftwing-sim COMMAND --help' for the details of a command, 'swiftwing-sim --version' for the version.",
@@ -28,9 +29,23 @@ enum HelpText {
         return TextFold.text(lines.joined(separator: "\n"), columns: columns)
     }
 
+    private static let toolSummary =
+        "Tools beside runs: preprocesses a photo, makes photos of bookshelves, decodes an event stream"
+
+    /// The list of the tools.
+    static func tools(columns: Int?) -> String {
+        let rows = Command.tools.map { ["\($0.name) \($0.usage)", $0.summary] }
+        let lines =
+            ["usage: swiftwing-sim \(Command.tool) NAME", "", Self.toolSummary + ".", "", "tools:"]
+            + TextTable.lines(rows, indent: 2, columns: columns)
+        return TextFold.text(lines.joined(separator: "\n"), columns: columns)
+    }
+
     static func of(_ command: Command, columns: Int?) -> String {
-        let options = command.options.filter { !$0.help.isEmpty }
-        let words = ["usage: swiftwing-sim", command.name, options.isEmpty ? "" : "[options]", command.usage]
+        let options = command.options.filter { !$0.isHidden }
+        let words = [
+            "usage: swiftwing-sim", command.fullName, options.isEmpty ? "" : "[options]", command.usage,
+        ]
         var lines = [words.filter { !$0.isEmpty }.joined(separator: " "), "", command.summary + "."]
         for section in OptionGroup.sections(options) where !section.options.isEmpty {
             lines += ["", section.title + ":"]

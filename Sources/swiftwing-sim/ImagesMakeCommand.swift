@@ -18,7 +18,8 @@ enum ImagesMakeCommand {
                 help: "size of every photo in pixels (default: the sizes of phone cameras)"),
         ],
         positionalsMin: 1, positionalsMax: 1,
-        example: "swiftwing-sim images make Images/many --count 16 --seed 7",
+        isTool: true,
+        example: "swiftwing-sim tool images make Images/many --count 16 --seed 7",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {

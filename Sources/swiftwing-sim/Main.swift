@@ -46,6 +46,9 @@ enum Main {
                 return .success
             case CompletionCommand.question:
                 return CompletionCommand.answer(Array(arguments.dropFirst()), console)
+            case Command.tool where arguments.count < 2 || ["--help", "-h"].contains(arguments[1]):
+                console.out(HelpText.tools(columns: console.tableColumns))
+                return arguments.count < 2 ? .usage : .success
             default:
                 let (command, rest) = try Self.command(named: first, rest: Array(arguments.dropFirst()))
                 guard !rest.contains("--help"), !rest.contains("-h") else {
@@ -77,12 +80,20 @@ enum Main {
             console.out(HelpText.program(columns: console.tableColumns))
             return .success
         }
+        guard arguments != [Command.tool] else {
+            console.out(HelpText.tools(columns: console.tableColumns))
+            return .success
+        }
         if let page = ManualPage.named(name) {
             console.out(HelpPage.text(page, columns: console.tableColumns, isColored: console.colors))
             return .success
         }
         let rest = Array(arguments.dropFirst())
-        guard Command.all.contains(where: { $0.name.split(separator: " ").first.map(String.init) == name })
+        guard
+            name == Command.tool
+                || Command.all.contains(where: {
+                    $0.name.split(separator: " ").first.map(String.init) == name
+                })
         else {
             throw CommandFailure.unknown(
                 "command or topic", name, among: Command.all.map(\.name) + ManualPage.all.map(\.topic),
@@ -98,6 +109,14 @@ enum Main {
     private static func command(named name: String, rest: [String]) throws -> (
         command: Command, rest: [String]
     ) {
+        if name == Command.tool, let tool = rest.first {
+            guard Command.tools.contains(where: { $0.name.split(separator: " ")[0] == tool }) else {
+                throw CommandFailure.unknown(
+                    "tool", tool, among: Command.tools.map { String($0.name.split(separator: " ")[0]) },
+                    help: Command.tool)
+            }
+            return try Self.command(named: tool, rest: Array(rest.dropFirst()))
+        }
         if let second = rest.first, let command = Command.all.first(where: { $0.name == "\(name) \(second)" })
         {
             return (command, Array(rest.dropFirst()))

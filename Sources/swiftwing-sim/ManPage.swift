@@ -43,10 +43,10 @@ enum ManPage {
     }
 
     private static func section(_ command: Command) -> [String] {
-        let words = [command.name, command.options.isEmpty ? "" : "[options]", command.usage]
+        let words = [command.fullName, command.options.isEmpty ? "" : "[options]", command.usage]
         var lines = [".SS " + Self.escaped(words.filter { !$0.isEmpty }.joined(separator: " "))]
         lines.append(Self.line(command.summary + "."))
-        for option in command.options where !option.help.isEmpty {
+        for option in command.options where !option.isHidden {
             lines += Self.item(HelpText.form(of: option), option.help)
         }
         return lines + [".PP", "Example:", ".PP", ".EX", Self.line(command.example), ".EE"]

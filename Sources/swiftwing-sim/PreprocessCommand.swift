@@ -18,7 +18,8 @@ enum PreprocessCommand {
                 name: "--stages", value: "DIR", help: "also write the picture after each step to this folder"),
         ],
         positionalsMin: 2, positionalsMax: 2,
-        example: "swiftwing-sim preprocess Images/shelves/shelf-3-landscape-dark.jpg /tmp/upload.jpg",
+        isTool: true,
+        example: "swiftwing-sim tool preprocess Images/shelves/shelf-3-landscape-dark.jpg /tmp/upload.jpg",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {

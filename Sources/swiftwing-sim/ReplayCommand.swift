@@ -16,7 +16,7 @@ enum ReplayCommand {
                 help: "replay in two processes with different hash seeds; their digests must be equal"),
             Option(
                 name: "--canary", value: nil,
-                help: "with --verify: self-test; inject nondeterminism, which --verify must detect"),
+                help: ""),
             Option(
                 name: "--chain", value: nil,
                 help: "print only the digest after every \(Chain.interval) events"),

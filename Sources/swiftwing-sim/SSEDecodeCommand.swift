@@ -13,10 +13,11 @@ enum SSEDecodeCommand {
         options: [
             Option(
                 name: "--chunk", value: "N",
-                help: "decode N bytes at a time; the output does not depend on N")
+                help: "")
         ],
         positionalsMin: 0, positionalsMax: 1,
-        example: #"printf 'event: ping\ndata: {}\n\n' | swiftwing-sim sse decode"#,
+        isTool: true,
+        example: #"printf 'event: ping\ndata: {}\n\n' | swiftwing-sim tool sse decode"#,
         run: { try Self.run($0, $1) })
 
     /// The size of one read without `--chunk`.

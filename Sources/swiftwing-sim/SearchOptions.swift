@@ -28,10 +28,10 @@ enum SearchOptions {
         Option(name: "--budget", value: "D", help: "with --seeds: stop after this time, for example 10m"),
         Option(
             name: "--worker", value: "I/N",
-            help: "with --seeds: run every N-th seed from number I, and print one line for each"),
+            help: ""),
         Option(
             name: "--canary", value: "SEED",
-            help: "with --seeds: self-test; crash in this seed, which the search must report"),
+            help: ""),
     ]
 
     private static let jobsMax = 256

@@ -22,7 +22,7 @@ enum SimulateCommand {
                 help: "with --settle: keep this share of the phones offline, for example 25%"),
             Option(
                 name: "--ties", value: "ORDER",
-                help: "order of simultaneous events: fixed (default) or shuffled by the seed"),
+                help: ""),
             Option(
                 name: "--save-plan", value: "FILE", help: "save the run as a plan for 'swiftwing-sim replay'"
             ),

@@ -19,9 +19,16 @@ extension SideBySide {
         }
 
         @Test func `every command that the help names has a help of its own`() async throws {
-            let names = try await self.commandNames()
-            #expect(["run", "check", "serve", "sse decode"].allSatisfy(names.contains))
-            for name in names {
+            let all = try await self.commandNames(["--help"])
+            #expect(["run", "check", "serve", "tool"].allSatisfy(all.contains))
+            let tools = try await self.commandNames(["tool", "--help"])
+            #expect(tools == ["preprocess", "images make", "sse decode"])
+            try Golden.expect(try await Golden.transcript([["tool", "--help"]]), is: "help-tool.txt")
+            #expect(try await Binary.run(["help", "tool"]) == Binary.run(["tool", "--help"]))
+            #expect(try await Binary.run(["tool"]).code == 64)
+            let wrong = try await Binary.run(["tool", "image", "make", "x"])
+            #expect(wrong.code == 64 && wrong.complaint.contains("did you mean 'images'?"))
+            for name in all.filter({ $0 != "tool" }) + tools {
                 let words = name.split(separator: " ").map(String.init)
                 let text = try await Golden.transcript([words + ["--help"]])
                 try Golden.expect(text, is: "help-\(words.joined(separator: "-")).txt")
@@ -29,12 +36,15 @@ extension SideBySide {
                 let help = try await Binary.run(words + ["--help"])
                 #expect(try await Binary.run(words + ["-h"]) == help)
                 #expect(try await Binary.run(["help"] + words) == help)
+                if tools.contains(name) {
+                    #expect(try await Binary.run(["tool"] + words + ["--help"]) == help)
+                }
             }
         }
 
         /// The first words of the help's table of commands, up to what is not a word of the name.
-        private func commandNames() async throws -> [String] {
-            let lines = try await Binary.run(["--help"]).output.split(
+        private func commandNames(_ words: [String]) async throws -> [String] {
+            let lines = try await Binary.run(words).output.split(
                 separator: "\n", omittingEmptySubsequences: false)
             let table = lines.drop { !$0.hasPrefix("  ") }.prefix { $0.hasPrefix("  ") }
             return table.map { line in
