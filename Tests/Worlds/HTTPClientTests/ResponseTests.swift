@@ -29,6 +29,26 @@ import Wire
         #expect(bench.heads[stream]?.headers["x-trailer"] == nil)
     }
 
+    @Test(arguments: [Way.own, .ownWithTLS])
+    func `the bytes of streams are counted with their heads, and those of other requests are not`(way: Way)
+        throws
+    {
+        let bench = try Bench(way, phones: 1)
+        bench.server.answer = { connection, _ in connection.reply("200 OK", body: "twelve bytes") }
+        let other = bench.pool.start(bench.request(0, .post, body: .bytes([1])))
+        #expect(bench.finish(other))
+        #expect(bench.pool.counts.streamBytesSent == 0 && bench.pool.counts.streamBytesReceived == 0)
+        let stream = bench.pool.start(bench.request(0, receiveBuffer: .stream))
+        #expect(bench.finish(stream))
+        let counts = bench.pool.counts
+        let sent = bench.server.requests.last?.lines.map { Int64($0.utf8.count) + 2 }.reduce(2, +) ?? 0
+        #expect(way == .own ? counts.streamBytesSent == sent : counts.streamBytesSent > sent)
+        #expect(counts.streamBytesReceived > 12 + 17)
+        let again = bench.pool.start(bench.request(0, receiveBuffer: .stream))
+        #expect(bench.finish(again))
+        #expect(bench.pool.counts.streamBytesReceived > counts.streamBytesReceived)
+    }
+
     @Test(arguments: Way.allCases)
     func `a large body arrives whole through a small buffer`(way: Way) throws {
         let bench = try Bench(way, phones: 1)
