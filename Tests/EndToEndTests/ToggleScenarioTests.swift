@@ -16,7 +16,7 @@ extension SideBySide {
         private static let folders = [
             Folder(
                 name: "gaps", group: "old", soundGroup: "new",
-                toggles: (1...14).map { "gap-\($0)" } + [1, 2, 3, 5].map { "inconsistency-\($0)" }),
+                toggles: (1...14).map { "gap-\($0)" } + (1...5).map { "inconsistency-\($0)" }),
             Folder(
                 name: "quirks", group: "quirk", soundGroup: "contract",
                 toggles: [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24].map {

@@ -18,7 +18,7 @@ extension HTMLPage {
             id: "worst", title: "Worst-affected phones",
             lead: """
                 The app, its \(self.result.noun.many), the link and the streams of each phone over time. \
-                For any other phone, run <code>swiftwing-sim inspect \(self.result.directory ?? "RUNDIR", bytesMax: 400) --device N</code>.
+                For any other phone, run <code>swiftwing-sim inspect RUNDIR --device N</code>.
                 """,
             body: """
                 <p>\(list.joined(separator: " · "))</p>
