@@ -36,6 +36,8 @@ fleet:
   shelves:
     {journey: bookshelf-scan, transport: websocket, devices: 8, scans: 2, arrivals: 6/s, photos: {paint: 1, size: 320x240}}
 """
+# What a target breaks that refuses a token that was not used, or a job that is there.
+BROKEN = {"401": "target.auth", "404": "target.job-kept"}
 JOBS = {}
 HITS = {"left": 2 if MODE in ("401", "404") else 8}
 
@@ -71,7 +73,7 @@ async def upload(request):
     photos = form.getlist("photos")
     job = "scan_" + str(uuid.uuid4())
     token = uuid.uuid4().hex * 2
-    JOBS[job] = {"token": token, "began": time.monotonic(), "used": 0, "hit": False}
+    JOBS[job] = {"token": token, "began": time.monotonic(), "used": 0, "hit": False, "over": False}
     answer = envelope(
         {
             "jobId": job,
@@ -132,6 +134,15 @@ async def tell(peer, id, job):
 
     first = job["used"] == 1
     await send("ready_ack", {"timestamp": now()})
+    end = {
+        "summary": {"totalProcessed": 3, "successCount": 3, "failureCount": 0, "duration": 400,
+                    "resourceId": "job-results:" + id},
+        "expiresAt": clock(86_400), "jobId": id, "type": "job_complete", "pipeline": "ai_scan",
+    }
+    if job["over"]:
+        await send("job_complete", end)
+        await closed(peer)
+        return
     state = {"processedCount": 0, "progress": 0.1, "status": "processing", "totalCount": 3}
     await send("job_started" if first else "reconnected", state)
     if MODE.isdigit() and int(MODE) >= 1000 and hit(job):
@@ -143,15 +154,23 @@ async def tell(peer, id, job):
     for step in range(1, 4):
         await asyncio.sleep(0.1)
         await send("job_progress", {**state, "processedCount": step, "progress": 0.3 * step})
-    await send(
-        "job_complete",
-        {
-            "summary": {"totalProcessed": 3, "successCount": 3, "failureCount": 0, "duration": 400,
-                        "resourceId": "job-results:" + id},
-            "expiresAt": clock(86_400), "jobId": id, "type": "job_complete", "pipeline": "ai_scan",
-        },
-    )
-    await asyncio.wait_for(peer.receive(), 5)
+    job["over"] = True
+    await send("job_complete", end)
+    await closed(peer)
+
+
+async def closed(peer):
+    """Closes a WebSocket a second after its last message, unless its client does so before."""
+    try:
+        await asyncio.wait_for(peer.receive(), 1)
+    except TimeoutError:
+        await peer.close(1000)
+
+
+async def plain(request):
+    answer = failure(426, "UPGRADE_REQUIRED")
+    answer.headers["Upgrade"] = "websocket"
+    return answer
 
 
 async def missing(request, error):
@@ -165,6 +184,7 @@ APP = Starlette(
         Route("/api/v2/scans/{job}/results", results),
         Route("/v1/jobs/{job}", delete, methods=["DELETE"]),
         WebSocketRoute("/ws/progress", progress),
+        Route("/ws/progress", plain),
     ]
 )
 
@@ -190,7 +210,8 @@ def run(binary, mode, folder):
     try:
         address = server.stdout.readline().split()[-1]
         scenario = folder / "sockets.scenario"
-        scenario.write_text(SCENARIO)
+        broken = BROKEN.get(mode)
+        scenario.write_text(SCENARIO + (f"expect-broken: [{broken}]\n" if broken else ""))
         output = folder / mode
         ended = subprocess.run(
             [binary, "run", scenario, "--target", address, "--output", output, "--quiet", "--trace"],
