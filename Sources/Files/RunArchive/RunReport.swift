@@ -65,14 +65,18 @@ package struct RunReport: Sendable {
             if let lane = lanes.first(where: { $0.mark.device == device }) { self.timelines[index] = lane }
         }
         self.scenarioText = folders.first.map(Self.scenarioText) ?? ""
-        if self.result.files.isEmpty { self.result.files = Self.files(in: folders) }
+        if self.result.files.isEmpty, let directory = result.directory {
+            self.result.files = Self.files(in: folders, of: directory)
+        }
     }
 
-    /// The files that commands need which a report names. A merged run is inspected in its parts, and has no plan.
-    private static func files(in folders: [String]) -> [String] {
-        [RunDirectory.FileName.events, RunDirectory.FileName.plan].filter { name in
-            (name == RunDirectory.FileName.events || folders.count == 1)
-                && folders.contains { FileTree.exists(RunDirectory.joined($0, name)) }
+    /// The files that commands need which a report names, in the folder of the report or in shards within it. A merged run has no
+    /// plan.
+    private static func files(in folders: [String], of directory: String) -> [String] {
+        let own = folders.filter { $0 == directory || $0.hasPrefix(RunDirectory.joined(directory, "")) }
+        return [RunDirectory.FileName.events, RunDirectory.FileName.plan].filter { name in
+            (name == RunDirectory.FileName.events || folders == [directory])
+                && own.contains { FileTree.exists(RunDirectory.joined($0, name)) }
         }
     }
 

@@ -60,7 +60,7 @@ package struct SlowTimeText {
     private let slow: SlowTime
     private let noun: WorkNoun
     /// Who answered 429: `; answered 429: by the target`. Empty where no time went there.
-    private let limiter: String
+    fileprivate let limiter: String
     /// Whether the first lines of the report have the sentence.
     private let isSaid: Bool
 
@@ -80,7 +80,7 @@ package struct SlowTimeText {
     var sentence: String {
         let subject = self.subject
         return "\(subject.prefix(1).uppercased() + subject.dropFirst()): on average "
-            + self.slow.parts.words(ofEachOf: self.slow.scans, from: 10) + self.limiter
+            + self.slow.parts.words(ofEachOf: self.slow.scans, from: 10)
     }
 
     private var subject: String {
@@ -187,7 +187,9 @@ package struct SlowTimeText {
 
 extension RunResult {
     /// Why scans took too long, for the first lines of a report: where a limit of `scan.time` was missed, or scans had not ended.
-    var whySlow: String? { self.isWhySlowSaid ? SlowTimeText(self)?.sentence : nil }
+    var whySlow: String? {
+        self.isWhySlowSaid ? SlowTimeText(self).map { $0.sentence + $0.limiter } : nil
+    }
 
     var isWhySlowSaid: Bool {
         self.exit != .success && (self.slow.map { $0.isLimit || $0.unfinished > 0 } ?? false)
