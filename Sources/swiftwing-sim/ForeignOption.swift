@@ -7,7 +7,7 @@ enum ForeignOption {
         // k6 and Gatling; curl-like tools count connections or requests.
         (["--vus", "-u", "--users", "-n", "-c", "--connections", "--count"], "--devices"),
         (["-d", "-t", "--time", "--run-time"], "--duration"),
-        (["-o", "--out", "--summary-export", "--report"], "--output"),
+        (["-o", "--out", "--report"], "--output"),
         (["-r", "--rate", "--rps", "--spawn-rate"], "--max-rate"),
         (["-H", "--host"], "--target"), (["-q"], "--quiet"), (["-v", "--verbose"], "--trace"),
         (["-s"], "--seed"),
@@ -18,6 +18,11 @@ enum ForeignOption {
         let known = command.options.map(\.name)
         if let ours = self.names.first(where: { $0.words.contains(name) && known.contains($0.ours) })?.ours {
             return CommandFailure(.usage, "unknown option '\(name)'", hint: "did you mean '\(ours)'?")
+        }
+        if name == "--summary-export", known.contains("--output") {
+            return CommandFailure(
+                .usage, "unknown option '\(name)'",
+                hint: "every run writes summary.json to its folder, which --output names")
         }
         if ["--iterations", "-i"].contains(name), known.contains("--set") {
             return CommandFailure(

@@ -30,9 +30,20 @@ enum ForeignWord {
         (["target", "url", "host", "baseUrl"], "the target is an option: `run --target URL`"),
     ]
 
+    /// Toxiproxy's `toxicity`, and what a share is called elsewhere.
+    private static let shares: Set<String> = [
+        "rate", "probability", "percent", "percentage", "toxicity", "share",
+    ]
+
     /// What another tool's key is called here; nil if it is none, or where only keys of a part are known. `known`: the keys of
     /// the map; those of a scenario and of a group are confused with those of other tools.
     static func help(key: String, among known: [String]) -> String? {
+        if known.contains("chance"), Self.shares.contains(key) {
+            return "a share is `chance`, for example `chance: 10%`"
+        }
+        if known.contains("dns-delay"), LinkPreset.named(key) != nil {
+            return "the phones of a group have one link: make a group for each, such as `network: \(key)`"
+        }
         guard known.contains("fleet") || known.contains("devices") else { return nil }
         return self.keys.first { $0.words.contains(key) }?.help
     }

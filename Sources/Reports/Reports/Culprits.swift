@@ -19,7 +19,9 @@ extension RunResult {
         guard !culprits.isEmpty else { return nil }
         let words = culprits.map { "\(self.words($0.cause)) (\($0.reasons.joined(separator: ", ")))" }
         let changes = self.changesAtFault
-        let part = changes.isEmpty ? [] : ["Changed for this run: " + changes.joined(separator: ", ")]
+        let part =
+            changes.isEmpty
+            ? [] : ["Changed for this run, which may be the reason: " + changes.joined(separator: ", ")]
         return (["At fault: " + words.joined(separator: "; ")] + self.deviationsOfBreakers + part)
             .joined(separator: ". ")
     }

@@ -22,6 +22,10 @@ package struct SeedRange: Hashable, Sendable {
             return
         }
         let ends = text.split(separator: "..", omittingEmptySubsequences: false).map { UInt64($0) }
+        if ends.count == 2, let first = ends[0], let last = ends[1], first > last {
+            throw CommandFailure(
+                .usage, "--seeds \(text) ends before it begins", hint: "write \(last)..\(first)")
+        }
         guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last else {
             throw CommandFailure(
                 .usage, "--seeds expects a range of seeds such as 1..10000, or @HEAD+1000, not '\(text)'")

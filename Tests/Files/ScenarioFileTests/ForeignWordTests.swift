@@ -50,6 +50,14 @@ struct ForeignWordTests {
         #expect(!text.contains("`none`"), "a phone cannot always be offline")
     }
 
+    @Test func `a share and a mix of links are explained`() {
+        let share = errors(minimal, set: ["faults=[{do: reset, on: stream, toxicity: 10%}]"])
+        #expect(share.map(\.help) == ["a share is `chance`, for example `chance: 10%`"])
+        let mix = errors(minimal + "    network: {3g: 50%, lte: 50%}\n")
+        let help = "the phones of a group have one link: make a group for each, such as `network: "
+        #expect(mix.compactMap(\.help).contains(help + "3g`"))
+    }
+
     @Test func `a tunnel is the link none of a timeline`() throws {
         let found = errors(
             minimal + "    network: [{at: 0s, link: lte}, {at: 2s, link: tunnel, for: 1s}]\n")

@@ -73,7 +73,9 @@ import Testing
         result.command = [
             "swiftwing-sim", "run", "x", "--set", "fleet.\(name).resume=off", "--set", "drain=3m",
         ]
-        #expect(result.culprits?.hasSuffix(". Changed for this run: fleet.\(name).resume=off") == true)
+        #expect(
+            result.culprits?.hasSuffix(
+                ". Changed for this run, which may be the reason: fleet.\(name).resume=off") == true)
         #expect(result.commandWithoutChanges == ["swiftwing-sim", "run", "x", "--set", "drain=3m"])
         #expect(result.nextSteps.last?.label == "Without it")
     }

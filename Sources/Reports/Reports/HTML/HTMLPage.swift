@@ -146,9 +146,13 @@ package struct HTMLPage {
 
     /// What the command changes in the scenario.
     private var changes: HTML {
-        let values = self.result.changes.map { "<code>\($0, bytesMax: 200)</code>" as HTML }
+        let said = self.result.changesAtFault
+        let values = self.result.changes.filter { !said.contains($0) }.map {
+            "<code>\($0, bytesMax: 200)</code>" as HTML
+        }
         guard !values.isEmpty else { return "" }
-        return "<p class=\"about\">Changed for this run: \(values.prefix(8).joined(separator: " "))</p>"
+        return
+            "<p class=\"about\">\(said.isEmpty ? "Changed" : "Also changed") for this run: \(values.prefix(8).joined(separator: " "))</p>"
     }
 
     /// The target and the tags.
