@@ -1,3 +1,5 @@
+import Faults
+
 /// Keys and metrics as other load tools call them, for the help of an error.
 enum ForeignWord {
     private static let keys: [(words: Set<String>, help: String)] = [
