@@ -18,10 +18,9 @@ extension HarnessPhone {
             self.jobs[job].socket.ended(at: fleet.now)
         }
         guard !byPeer else { return }
-        if let index = self.exchangeIndex(.stream, scan, attempt) {
-            self.exchanges[index].hasEnded = true
-            self.dispel(.stream, attempt, scan, &fleet)
-        }
+        if let index = self.exchangeIndex(.stream, scan, attempt) { self.exchanges[index].hasEnded = true }
+        // The phone may have noticed first: a server has the time behind its last write.
+        self.dispel(.stream, attempt, scan, &fleet)
         guard let job, fleet.server != nil else { return }
         let known = self.jobs[job]
         let lifetime = APIVersion(jobID: id).streamLifetime

@@ -216,6 +216,30 @@ import Testing
         #expect(story(firedAfter: nil).errors([.cut(cut)]) == [text])
     }
 
+    @Test func `a phone may notice the end of a stream before the backend says it`() {
+        func story(endedAfter: Interval?, byPeer: Bool = false) -> HarnessStory {
+            HarnessStory {
+                $0.begin()
+                $0.phone(.streamLost(job: $0.job, attempt: 1, .endWithoutTerminal, silence: nil))
+                if let endedAfter {
+                    $0.pass(endedAfter)
+                    $0.backend(.streamEnded(job: $0.job, attempt: 1, byPeer: byPeer))
+                }
+                // What the backend needs for it is another check.
+                $0.fault(.fired(fault: 0, .stream, attempt: 2))
+                $0.pass(.seconds(9))
+                $0.phone(.resumed)
+            }
+        }
+        func isDoubted(_ story: HarnessStory) -> Bool {
+            story.errors([.noTerminal]).contains { $0.hasPrefix("a stream was lost") }
+        }
+        #expect(!isDoubted(story(endedAfter: .milliseconds(2))))
+        #expect(isDoubted(story(endedAfter: .milliseconds(2), byPeer: true)))
+        #expect(isDoubted(story(endedAfter: .milliseconds(1_001))))
+        #expect(isDoubted(story(endedAfter: nil)))
+    }
+
     @Test func `a stream is lost as it was cut`() {
         func story(_ cause: LossCause) -> HarnessStory {
             HarnessStory {
