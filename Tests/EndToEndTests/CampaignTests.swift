@@ -100,7 +100,8 @@ extension SideBySide {
         }
 
         @Test(arguments: [
-            (["--seeds", "5..4"], "--seeds expects a range"),
+            (["--seeds", "5..4"], "--seeds 5..4 ends before it begins"),
+            (["--seeds", "5"], "--seeds expects a range"),
             (["--seeds", "1..2", "--faults", "all"], "--faults expects"),
             (["--seeds", "1..2", "--worker", "2/2"], "--worker expects"),
             (["--seeds", "1..2", "--jobs", "0"], "--jobs"),

@@ -71,23 +71,40 @@ extension SideBySide {
                 Binary.path, ["simulate", file.path, "--output", simulated.folder.path, "--quiet"],
                 seconds: 60)
             try #require(outcome.code == 0, "\(outcome)")
-            let process = try RunProcess([file.path])
-            let live = try await process.end(seconds: 90)
-            try #require(live.hasPassed, "\(live)")
-            for kills in [try self.kills(simulated), try self.kills(process.report)] {
-                var lostByHead: [Int] = []
-                for record in 1...Self.records {
-                    let durable = try #require(kills.groups["contract-\(record)"]).books
-                    #expect(durable.review_lost == 0, "record \(record)")
-                    #expect(durable.review_approved + durable.review_rejected == 4, "record \(record)")
-                    let head = try #require(kills.groups["head-\(record)"]).books
-                    #expect(head.review_lost + head.review_approved + head.review_rejected == 4)
-                    if head.review_lost > 0 { lostByHead.append(head.review_lost) }
+            try self.expectKills(in: try self.kills(simulated))
+            // The moments of the kills and of the decisions are half a second apart, which a busy machine may not keep.
+            var attempt = 1
+            while true {
+                let process = try RunProcess([file.path])
+                let live = try await process.end(seconds: 90)
+                try #require(live.hasPassed, "\(live)")
+                let kills = try self.kills(process.report)
+                guard attempt < 3, try self.lostByHead(kills) != Self.lost else {
+                    return try self.expectKills(in: kills)
                 }
-                // All that waits, and with each decision one less.
-                #expect(lostByHead == [4, 4, 3, 2, 1])
-                #expect(kills.faults["kill-contract-22"] == 1 && kills.faults["kill-contract-24"] == 0)
+                attempt += 1
             }
+        }
+
+        /// All that waits, and with each decision one less.
+        private static let lost = [4, 4, 3, 2, 1]
+
+        private func lostByHead(_ kills: Kills) throws -> [Int] {
+            try (1...Self.records).map { try #require(kills.groups["head-\($0)"]).books.review_lost }.filter {
+                $0 > 0
+            }
+        }
+
+        private func expectKills(in kills: Kills) throws {
+            for record in 1...Self.records {
+                let durable = try #require(kills.groups["contract-\(record)"]).books
+                #expect(durable.review_lost == 0, "record \(record)")
+                #expect(durable.review_approved + durable.review_rejected == 4, "record \(record)")
+                let head = try #require(kills.groups["head-\(record)"]).books
+                #expect(head.review_lost + head.review_approved + head.review_rejected == 4)
+            }
+            #expect(try self.lostByHead(kills) == Self.lost)
+            #expect(kills.faults["kill-contract-22"] == 1 && kills.faults["kill-contract-24"] == 0)
         }
     }
 }
