@@ -107,7 +107,7 @@ package struct ErrorSummary: Equatable, Sendable {
             self.causes = causes
         }
 
-        /// Of two rows the first occurrence is that of the lower one.
+        /// The row with the lower rank gives the example of both.
         fileprivate var rank: (Int, Instant, DeviceNumber) {
             (self.causes.injected == self.count ? 1 : 0, self.first, self.device)
         }

@@ -40,6 +40,8 @@ extension RunResult {
     }
 
     private static let changing = ["--set", "--fault"]
+    /// What values of `--fault`, and of `--set` for all faults or one more, begin with.
+    private static let faultLists = ["{", "faults=", "faults+="]
 
     /// The changes that are about what failed: a limit, a fault, a value of the phones.
     var changesAtFault: [String] {
@@ -52,7 +54,7 @@ extension RunResult {
         }
         return self.changes.filter { change in
             (limits + faults + phones).contains { change.hasPrefix($0) }
-                || !faults.isEmpty && (change.hasPrefix("{") || change.hasPrefix("faults"))
+                || !faults.isEmpty && Self.faultLists.contains(where: change.hasPrefix)
         }
     }
 
@@ -76,52 +78,76 @@ extension RunResult {
         case .injected(let fault): "the scenario, which injects \(Printable.line(fault))"
         case .target: self.labels.target == nil ? "the simulated backend" : "the target"
         case .phone: "the simulated phones"
-        case .path: self.itineraries.isEmpty ? "the network" : "the network of the scenario"
+        case .path: self.isNetworkOfScenario ? "the network of the scenario" : "the network"
         case .harness: "this program"
         }
     }
 
-    /// Who is to blame for what failed, and why: errors first, then what made scans slow, then invariants.
+    /// Only the scenario takes the link of a phone away, and between phones and the simulated backend there is no other network.
+    private var isNetworkOfScenario: Bool {
+        self.labels.target == nil || !self.itineraries.isEmpty
+            || self.slow.map { $0.time(.offline) > .zero } ?? false
+    }
+
+    /// Who is to blame for what failed, and why: errors first, then what made scans slow, then invariants. Whoever has no evidence
+    /// against it is not named.
     private var accusations: [(Cause, String)] {
-        let invariants = self.brokenInvariants.map { ($0.maker, $0.invariant.rawValue) }
+        let invariants = self.brokenInvariants.compactMap { verdict in
+            verdict.breaker.map { ($0, verdict.invariant.rawValue) }
+        }
         guard !self.breaches.isEmpty else { return invariants }
         var accusations: [(Cause, String)] = []
-        if self.breaches.contains(where: { !$0.slo.selector.isLatency }), let most = self.mostErrors {
-            let errors = Figures.count(most.of, "error", "errors")
-            accusations.append((most.cause, "\(Figures.count(most.count)) of \(errors)"))
+        if self.breaches.contains(where: { !$0.slo.selector.isLatency }) {
+            accusations += self.causesOfErrors(ErrorFamily.allCases).map { entry in
+                (
+                    entry.cause,
+                    "\(Figures.count(entry.count)) of \(Figures.count(entry.of, "error", "errors"))"
+                )
+            }
         }
-        if self.scanTimeMissed != nil, let part = self.slow?.parts.first {
-            accusations.append((self.cause(of: part.activity), "slow scans: \(part.activity.name)"))
+        if self.scanTimeMissed != nil, let part = self.slow?.parts.first,
+            let cause = self.cause(of: part.activity)
+        {
+            accusations.append((cause, "slow scans: \(part.activity.name)"))
         }
         return accusations + invariants
     }
 
-    private func cause(of activity: ScanActivity) -> Cause {
+    /// Nil where only errors could say it, and none of them is known.
+    private func cause(of activity: ScanActivity) -> Cause? {
         switch activity {
-        case .limited: self.mostErrors(of: [.rateLimited])?.cause ?? .target
-        case .backoff:
-            self.mostErrors(of: ErrorFamily.allCases.filter { $0 != .rateLimited })?.cause ?? .target
+        case .limited: self.mostlyBy([.rateLimited])
+        case .backoff: self.mostlyBy(ErrorFamily.allCases.filter { $0 != .rateLimited })
         case .server, .results: .target
         case .upload, .connecting, .offline: .path
         case .queue, .preparing, .closed: .phone
         }
     }
 
-    private var mostErrors: (cause: Cause, count: Int, of: Int)? { self.mostErrors(of: ErrorFamily.allCases) }
+    private func mostlyBy(_ families: [ErrorFamily]) -> Cause? {
+        self.causesOfErrors(families).max { $0.count < $1.count }?.cause
+    }
 
-    /// Who is to blame for most errors of these families.
-    private func mostErrors(of families: [ErrorFamily]) -> (cause: Cause, count: Int, of: Int)? {
+    /// Who is to blame for errors of these families. What was injected comes behind the rest, which an objective may be about
+    /// however few they are.
+    private func causesOfErrors(_ families: [ErrorFamily]) -> [(cause: Cause, count: Int, of: Int)] {
         let rows = self.errors.filter { families.contains($0.trouble.family) }
         let causes = rows.reduce(into: CauseCounts()) { $0.add($1.causes) }
-        return causes.entries.max { $0.count < $1.count }.map {
-            ($0.cause, $0.count, rows.reduce(0) { $0 + $1.count })
+        let all = rows.reduce(0) { $0 + $1.count }
+        func rank(_ entry: CauseCounts.Entry) -> (Int, Int) {
+            (entry.cause.fault == nil ? 0 : 1, -entry.count)
+        }
+        return causes.entries.sorted { rank($0) < rank($1) }.prefix(Self.causesMax).map {
+            ($0.cause, $0.count, all)
         }
     }
+
+    private static let causesMax = 3
 
     /// The groups whose phones broke an invariant.
     private var breakers: [GroupResult] {
         self.groups.filter { group in
-            group.verdicts.contains { $0.standing == .broken && $0.maker == .phone }
+            group.verdicts.contains { $0.standing == .broken && $0.breaker == .phone }
         }
     }
 
@@ -139,6 +165,8 @@ extension RunResult {
 }
 
 extension Verdict {
-    /// Who broke it first.
-    var maker: Cause { self.examples.first { !$0.isExpected }?.cause ?? .phone }
+    /// Who broke it first; nil without an example that says it.
+    var breaker: Cause? {
+        self.examples.first { !$0.isExpected }?.cause ?? (self.invariant.targetRule == nil ? nil : .target)
+    }
 }

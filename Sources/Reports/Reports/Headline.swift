@@ -57,9 +57,9 @@ extension RunResult {
         guard count > 0, self.lossSentence == nil,
             !broken.contains(where: { Self.noticed.contains($0.invariant) })
         else { return nil }
-        let makers = Set(broken.map(\.maker))
+        let breakers = Set(broken.map(\.breaker))
         let who =
-            makers == [.target] ? "the target broke its contract" : "the rules of the protocol were broken"
+            breakers == [.target] ? "the target broke its contract" : "the rules of the protocol were broken"
         // What a foreign backend has meant to send is not known.
         let unharmed = self.hasBackendView ? "no user lost anything" : "no \(self.noun.one) was lost"
         return "\(unharmed); \(who) " + Figures.count(count, "time", "times")

@@ -5,6 +5,7 @@ import ReportSamples
 import RunJudge
 import RunMetrics
 import SimBase
+import Talaria
 import Testing
 
 @testable import Reports
@@ -38,7 +39,7 @@ import Testing
 
     @Test(
         arguments: [
-            (.offline, "the network (slow scans: no link)"),
+            (.offline, "the network of the scenario (slow scans: no link)"),
             (.server, "the simulated backend (slow scans: server at work)"),
             (.queue, "the simulated phones (slow scans: queue)"),
         ] as [(ScanActivity, String)])
@@ -57,6 +58,37 @@ import Testing
         result.labels = RunLabels(target: "http://127.0.0.1:1")
         #expect(result.culprits == "At fault: the target (slow scans: Retry-After)")
         #expect(result.isTargetAlone)
+    }
+
+    @Test func `who has no evidence against it is not named`() {
+        #expect(Self.slow(.limited).culprits == nil, "nobody knows who answered 429")
+        var result = Samples.brokenInvariant()
+        for index in result.verdicts.indices { result.verdicts[index].examples = [] }
+        #expect(result.culprits == nil)
+        result.verdicts[0].invariant = Invariant(.auth)
+        result.verdicts[0].standing = .broken
+        #expect(result.culprits == "At fault: the simulated backend (target.auth)")
+    }
+
+    @Test func `a few errors of the target are not hidden by many that were injected`() {
+        var result = Samples.passed()
+        result.slos = [Samples.slo("scans.lost", "count >= 1")].compactMap {
+            $0?.evaluate(against: result.metrics)
+        }
+        result.exitReasons = [.objectiveFailed]
+        result.errors = Self.errors([
+            (Self.limited, .injected(fault: "rate-limit-1"), 87), (Self.failed, .target, 3),
+        ])
+        #expect(
+            result.culprits
+                == "At fault: the simulated backend (3 of 90 errors); the scenario, which injects rate-limit-1 (87 of 90 errors)"
+        )
+        result.command = [
+            "swiftwing-sim", "run", "x", "--set", "faults.offline-1.at=1s", "--set",
+            "faults.rate-limit-1.quota=1 per 3s",
+            "--fault", "{do: reset, on: stream}",
+        ]
+        #expect(result.changesAtFault == ["faults.rate-limit-1.quota=1 per 3s", "{do: reset, on: stream}"])
     }
 
     @Test func `invariants are the fault of who broke them`() {
