@@ -25,7 +25,7 @@ package enum TargetProbe: String, CaseIterable, Hashable, Sendable {
     /// A WebSocket with a token that has opened one.
     case usedToken = "used-token"
     /// A WebSocket of a client that comes back after the job has ended.
-    case back
+    case reconnect
 
     /// Whether the target must refuse it (Docs/contract.md section 1.1).
     package var isForbidden: Bool { self.lacking != nil }
@@ -38,10 +38,10 @@ package enum TargetProbe: String, CaseIterable, Hashable, Sendable {
         case .withoutDevice: "without a device id"
         case .withoutUpgrade: "without an upgrade"
         case .usedToken: "with a token that was used"
-        case .witness, .status, .results, .fullResults, .otherDevice, .unknownID, .deleted, .back: nil
+        case .witness, .status, .results, .fullResults, .otherDevice, .unknownID, .deleted, .reconnect: nil
         }
     }
 
     /// Whether a WebSocket is asked for as by a client that has lost one.
-    package var isReturn: Bool { self == .back || self == .deleted }
+    package var isReturn: Bool { self == .reconnect || self == .deleted }
 }

@@ -72,7 +72,7 @@ extension TargetTrial {
     mutating func probeResults(of job: String, at now: Instant) {
         guard self.rules.probes, let job = self.probes[job] else { return }
         self.probes.ask(.results, .results, of: job, at: now)
-        if job.isSocket { self.probes.ask(.back, .stream, of: job, at: now) }
+        if job.isSocket { self.probes.ask(.reconnect, .stream, of: job, at: now) }
         if job.journey.version.hasResultsFormats {
             self.probes.ask(.fullResults, .results, of: job, at: now)
         }
@@ -99,8 +99,9 @@ extension TargetTrial {
     mutating func probeReplied(_ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant) {
         guard let probe = exchange.request.probe else { return }
         self.observeProbe(probe, status: head.status, exchange.request, at: now)
+        // Only that of a client that reconnects is read.
+        if head.status == 101, probe != .reconnect { self.probes.cancel(id) }
         guard let lacking = probe.lacking else { return }
-        if head.status == 101 { self.probes.cancel(id) }
         guard probe != .withoutUpgrade else { return self.judgePlain(exchange, head, id, at: now) }
         self.attempt(.auth, exchange.request, at: now)
         if head.status == 403 {

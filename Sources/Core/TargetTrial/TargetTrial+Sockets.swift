@@ -9,8 +9,7 @@ import Wire
 extension TargetTrial {
     mutating func openSocket(_ id: UInt64, of job: String, at now: Instant) {
         guard let request = self.exchanges[id]?.request else { return }
-        // That of a job that is gone is shown to nobody.
-        guard request.probe == nil || request.probe == .back else { return self.probes.cancel(id) }
+        guard request.probe == nil || request.probe == .reconnect else { return }
         let hadSocket = self.jobs[job]?.hadSocket ?? false
         self.jobs.update(job) { $0.hadSocket = true }
         if !hadSocket { self.probeUsedToken(of: job, at: now) }
@@ -139,7 +138,7 @@ extension TargetTrial {
     /// A normal closure is the end of a job that has ended, and the end of one that has completed is no error.
     private mutating func judgeClose(_ close: WebSocketClose, _ id: UInt64, at now: Instant) {
         guard let exchange = self.exchanges[id] else { return }
-        if exchange.request.probe == .back { self.probes.cancel(id) }
+        if exchange.request.probe == .reconnect { self.probes.cancel(id) }
         self.exchanges.update(id) { $0.stream?.socket?.isClosed = true }
         if [.normal, .noStatus].contains(close.code) { self.judgeEnd(exchange, id, at: now) }
         guard exchange.stream?.terminals ?? 0 > 0, let job = exchange.request.job,
@@ -152,7 +151,7 @@ extension TargetTrial {
 
     /// A WebSocket that the trial ends: the target should have closed it.
     mutating func judgeOpen(_ id: UInt64, at now: Instant) {
-        guard let exchange = self.exchanges[id], exchange.request.probe == .back,
+        guard let exchange = self.exchanges[id], exchange.request.probe == .reconnect,
             let stream = exchange.stream, stream.terminals > 0, stream.socket?.isClosed == false
         else { return }
         self.breaks(
@@ -168,7 +167,7 @@ extension TargetTrial {
     /// A client that comes back in time opens another WebSocket with its token.
     mutating func judgeReturn(_ exchange: TrialExchange, _ id: UInt64, at now: Instant) {
         let request = exchange.request
-        guard request.isSocket, request.isReturn, request.probe == nil || request.probe == .back,
+        guard request.isSocket, request.isReturn, request.probe == nil || request.probe == .reconnect,
             let job = request.job, let known = self.jobs[job], known.isThere, known.hadSocket,
             known.token == request.token, let start = known.accepted, let heard = known.socketHeard,
             now - start < self.rules.tokenLifetime - .seconds(30),

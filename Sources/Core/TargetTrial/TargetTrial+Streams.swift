@@ -37,7 +37,7 @@ extension TargetTrial {
             self.finished(kind, node, request, id, at: now)
             // What comes after the terminal event is seen, too.
             if request.probe == .witness { self.probes.cancel(id, at: now + self.rules.settle) }
-            if request.probe == .back { self.probes.cancel(id, at: now + Self.closeTime) }
+            if request.probe == .reconnect { self.probes.cancel(id, at: now + Self.closeTime) }
         }
     }
 

@@ -86,10 +86,11 @@ package struct TrialHead: Sendable {
     /// In lower case, without parameters; empty without one.
     package let mediaType: String
     package let retryAfter: String?
-    /// What was asked for is there.
-    var isGranted: Bool { self.status == 101 || (200...299).contains(self.status) }
     /// The values of Content-Type, one is expected (RFC 9110 section 5.3).
     package let types: [String]
+
+    /// Whether the target gives what was asked for.
+    var isGranted: Bool { self.status == 101 || (200...299).contains(self.status) }
 
     package init(status: Int, _ fields: HeaderFields) {
         self.status = status
@@ -156,7 +157,7 @@ struct TrialSocket: Sendable {
     var hasState = false
     /// The target has closed it.
     var isClosed = false
-    /// The timestamp of the last one, in milliseconds.
+    /// The timestamp of the last message about the job, in milliseconds.
     var lastTime: Int64?
 }
 

@@ -149,7 +149,8 @@ struct TrialProbes: Sendable {
         case .withoutDevice: deviceID = nil
         case .otherDevice: deviceID = other?.deviceID
         case .unknownID: headers.append(HeaderField(HeaderName.lastEventID, "1-progress"))
-        case .witness, .status, .results, .fullResults, .deleted, .withoutUpgrade, .usedToken, .back: break
+        case .witness, .status, .results, .fullResults, .deleted, .withoutUpgrade, .usedToken, .reconnect:
+            break
         }
         if let authorization { headers.append(HeaderField(HeaderName.authorization, authorization)) }
         if let deviceID { headers.append(HeaderField(HeaderName.deviceID, deviceID)) }
@@ -170,16 +171,12 @@ struct TrialProbes: Sendable {
             case .withoutToken, .withoutUpgrade: String?.none
             case .foreignToken: other?.authorization
             case .witness, .status, .results, .fullResults, .withoutDevice, .otherDevice, .unknownID,
-                .deleted,
-                .usedToken, .back:
+                .deleted, .usedToken, .reconnect:
                 due.job.authorization
             }
         let protocols = authorization.flatMap { Self.subprotocol(of: $0) }.map { [$0] } ?? []
         let draw = Digest.of("probe \(id)")
-        let nonce = [draw, ~draw].flatMap { word in
-            (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
-        }
-        let handshake = WebSocketRequest(nonce: nonce, subprotocols: protocols)
+        let handshake = WebSocketRequest(drawn: (draw, ~draw), subprotocols: protocols)
         var headers = due.probe == .withoutUpgrade ? [] : handshake.fields.fields
         headers.append(HeaderField(ProbeRequest.header, due.probe.rawValue))
         headers.append(HeaderField(HeaderName.deviceID, due.job.deviceID))
@@ -187,7 +184,7 @@ struct TrialProbes: Sendable {
         return ProbeRequest(
             id: id, target: due.probe.isReturn ? ProgressSocket.returning(to: target) : target,
             headers: headers, isStream: true,
-            opening: due.probe == .back ? Self.ready(maskedBy: UInt32(truncatingIfNeeded: draw)) : [])
+            opening: due.probe == .reconnect ? Self.ready(maskedBy: UInt32(truncatingIfNeeded: draw)) : [])
     }
 
     private static func subprotocol(of authorization: String) -> String? {

@@ -8,14 +8,13 @@ import Wire
 extension App {
     /// The opening handshake of a request; its nonce is that of this attempt.
     func handshake(of job: DurableJob, scan: ScanNumber, attempt: UInt32) -> WebSocketRequest {
-        let words = (0..<2).map { self.socketDraw(scan, attempt: attempt, .max - UInt64($0)) }
-        let nonce = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+        let draw = { (count: UInt64) in self.socketDraw(scan, attempt: attempt, .max - count) }
         let isInQuery = self.profile.token.stream == .query
         let token = isInQuery ? nil : job.authToken.map { ProgressSocket.subprotocolPrefix + $0 }
         // A job that was stored before the app followed it by WebSocket may have another token.
         let offered = token.map { [$0] } ?? []
         return WebSocketRequest(
-            nonce: nonce, subprotocols: offered.filter(WebSocketRequest.isSubprotocol))
+            drawn: (draw(0), draw(1)), subprotocols: offered.filter(WebSocketRequest.isSubprotocol))
     }
 
     private func socketDraw(_ scan: ScanNumber, attempt: UInt32, _ count: UInt64) -> UInt64 {

@@ -24,7 +24,7 @@ struct CampaignReport {
     private struct Group {
         var kind: FailureKind
         var shape: PlanShape
-        var toggles: ClientBisection?
+        var client: ClientBisection?
         /// The smallest of them.
         var best: ShrunkFailure
         var seeds: [UInt64]
@@ -49,9 +49,9 @@ struct CampaignReport {
         var failures: [OutputError.Failure] = []
         var causes: [ClientBisection] = []
         for group in self.groups {
-            let isKnown = group.toggles.map { $0.isCause && causes.contains($0) } ?? false
+            let isKnown = group.client.map { $0.isCause && causes.contains($0) } ?? false
             failures += self.tell(group, isShort: isKnown)
-            if let cause = group.toggles { causes.append(cause) }
+            if let cause = group.client { causes.append(cause) }
         }
         for line in self.summary { self.console.outFolded(line) }
         guard failures.isEmpty else {
@@ -66,16 +66,16 @@ struct CampaignReport {
         for failure in findings.shrunk {
             guard let plan = failure.result?.plan else { continue }
             let shape = PlanShape(plan)
-            let toggles = ClientBisection.causes(behind: failure.kind, in: plan)
+            let client = ClientBisection.causes(behind: failure.kind, in: plan)
             let index = groups.firstIndex {
-                $0.kind == failure.kind && $0.shape == shape && $0.toggles == toggles
+                $0.kind == failure.kind && $0.shape == shape && $0.client == client
             }
             if let index {
                 groups[index].seeds.append(failure.seed)
             } else {
                 groups.append(
                     Group(
-                        kind: failure.kind, shape: shape, toggles: toggles, best: failure,
+                        kind: failure.kind, shape: shape, client: client, best: failure,
                         seeds: [failure.seed]))
             }
         }
@@ -117,8 +117,8 @@ struct CampaignReport {
         if let end = self.findings.endedEarly { lines.append("ended early: \(Self.text(end))") }
         for kind in tally.kinds { lines.append(self.line(of: kind)) }
         for group in self.groups {
-            let toggles = group.toggles.map { "; \($0.text)" } ?? ""
-            lines.append("  \(group.kind.name): \(group.shape.text)\(toggles) (\(group.seeds.count) shrunk)")
+            let client = group.client.map { "; \($0.text)" } ?? ""
+            lines.append("  \(group.kind.name): \(group.shape.text)\(client) (\(group.seeds.count) shrunk)")
         }
         lines += self.simulationErrors
         if tally.scans == 0 { lines.append("not trustworthy: no scan was captured") }

@@ -77,15 +77,15 @@ struct FailureReport {
 
     /// The deviations of the client without which the plan passes.
     private var clientLines: [String] {
-        guard let toggles = self.story.toggles else { return [] }
-        guard toggles.isCause else { return ["      client: \(toggles.text)"] }
+        guard let client = self.story.client else { return [] }
+        guard client.isCause else { return ["      client: \(client.text)"] }
         let own = self.failure.kind.client.flatMap { ProfileTable.named($0)?.toggles } ?? []
-        return toggles.needed.map { toggle in
+        return client.needed.map { toggle in
             let origin = own.contains(toggle) ? "of that client" : "which the scenario switches on"
             return
                 "      cause: \(toggle.key), \(origin): \(toggle.title) (\(toggle.source)). With it off, the run passes."
         }
-            + toggles.settings.map {
+            + client.settings.map {
                 "      cause: `\($0)`, which the scenario sets. With the value of the profile, the run passes."
             }
     }

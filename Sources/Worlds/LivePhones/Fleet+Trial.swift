@@ -48,8 +48,12 @@ extension Fleet {
     }
 
     private func takeFindings() {
-        for observation in self.trial?.takeFindings() ?? [] { self.observe(observation) }
+        self.observeFindings()
         self.probeTarget()
+    }
+
+    private func observeFindings() {
+        for observation in self.trial?.takeFindings() ?? [] { self.observe(observation) }
     }
 
     /// Asks the target what the trial wants to know by now.
@@ -61,7 +65,7 @@ extension Fleet {
             return
         }
         for order in self.trial?.takeProbes(at: now) ?? [] { self.probes?.follow(order) }
-        for observation in self.trial?.takeFindings() ?? [] { self.observe(observation) }
+        self.observeFindings()
         self.probeTarget()
     }
 

@@ -8,6 +8,7 @@ package struct ClientSetting: Sendable {
     /// Whether it changes how the client works, and not what it is used for.
     let isBehavior: Bool
     private let value: @Sendable (ClientProfile) -> String
+    private let isEqual: @Sendable (ClientProfile, ClientProfile) -> Bool
     private let copy: @Sendable (ClientProfile, inout ClientProfile) -> Void
 
     private init<Value: Equatable & Sendable>(
@@ -17,6 +18,7 @@ package struct ClientSetting: Sendable {
         self.key = key
         self.isBehavior = isBehavior
         self.value = { text($0[keyPath: path]) }
+        self.isEqual = { $0[keyPath: path] == $1[keyPath: path] }
         self.copy = { $1[keyPath: path] = $0[keyPath: path] }
     }
 
@@ -50,12 +52,16 @@ package struct ClientSetting: Sendable {
         .time("idle-timeout", \.stream.idleTimeout, isBehavior: false),
         Self("photos-per-scan", \.upload.photos, isBehavior: false),
         Self("regions", \.upload.regions, isBehavior: false),
+        Self("cancel", \.cancel, isBehavior: false), Self("review", \.reviewer, isBehavior: false),
+        Self("text-enrichment", \.upload.enriches, isBehavior: false),
+        Self("enrichment-answer", \.upload.enrichment, isBehavior: false),
+        Self("photo-below", \.upload.photoBelow, isBehavior: false),
         // Part of `request-timeout`, which a profile may have for each kind of request.
         Self("timeouts", \.timeouts, isBehavior: false),
     ]
 
     package func differs(_ one: ClientProfile, _ other: ClientProfile) -> Bool {
-        self.value(one) != self.value(other)
+        !self.isEqual(one, other)
     }
 
     /// Gives the second client the value of the first.
@@ -76,10 +82,12 @@ extension FleetGroup {
 
     /// Those that differ from the profile with its toggles.
     package var settings: [ClientSetting] {
-        guard let base = self.unset else { return [] }
+        guard let base = self.unchangedProfile else { return [] }
         return ClientSetting.all.filter { $0.isBehavior && $0.differs(self.profile, base) }
     }
 
-    /// The client without the settings; nil for a profile that is not in the table.
-    package var unset: ClientProfile? { ProfileTable.named(self.profile.name)?.profile(with: self.toggles) }
+    /// The profile with its toggles, without the settings; nil for one that is not in the table.
+    package var unchangedProfile: ClientProfile? {
+        ProfileTable.named(self.profile.name)?.profile(with: self.toggles)
+    }
 }

@@ -63,10 +63,10 @@ extension FleetGroup {
 
     /// Switches toggles off, and keeps what the scenario sets by keys of their own.
     fileprivate mutating func switchOff(_ toggles: [ProfileToggle]) {
-        guard !toggles.isEmpty, let before = self.unset else { return }
+        guard !toggles.isEmpty, let before = self.unchangedProfile else { return }
         self.toggles.removeAll { toggles.contains($0.toggle) }
         self.toggles += toggles.map { ToggleSetting($0, isOn: false) }
-        guard var profile = self.unset else { return }
+        guard var profile = self.unchangedProfile else { return }
         for setting in ClientSetting.all where setting.differs(self.profile, before) {
             setting.copy(from: self.profile, to: &profile)
         }
@@ -75,7 +75,7 @@ extension FleetGroup {
 
     /// Gives values back that the profile has with its toggles.
     fileprivate mutating func takeBack(_ settings: [ClientSetting]) {
-        guard let base = self.unset else { return }
+        guard let base = self.unchangedProfile else { return }
         for setting in settings { setting.copy(from: base, to: &self.profile) }
     }
 }

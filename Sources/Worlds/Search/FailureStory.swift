@@ -28,7 +28,7 @@ package struct FailureStory: Sendable {
     package let differences: [Difference]
     package let likelihood: Likelihood
     /// Which deviations of the client it needs; nil for a client that has none.
-    package let toggles: ClientBisection?
+    package let client: ClientBisection?
 
     /// - Parameter plan: A plan that fails in the way of `kind`.
     /// - Parameter isTold: Whether a report has words for an observation: runs are compared by those.
@@ -57,7 +57,7 @@ package struct FailureStory: Sendable {
         let end = outcome.violation(kind).map { Likelihood.events(of: plan, until: $0.at) }
         self.likelihood = Likelihood(
             of: plan, kind, until: end ?? outcome.events, seed: plan.run.scenario.seed)
-        self.toggles = ClientBisection.causes(behind: kind, in: plan)
+        self.client = ClientBisection.causes(behind: kind, in: plan)
     }
 
     private static func observations(of plan: WorldPlan) -> [Observation] {

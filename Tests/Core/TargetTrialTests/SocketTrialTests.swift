@@ -282,7 +282,7 @@ import Wire
         for message in [Self.acknowledged, Self.started, Self.complete] {
             target.send(WebSocketFrame(.text, Array(message.text.utf8)), on: socket)
         }
-        let probe = try #require(target.probes().first { $0.kind == "back" })
+        let probe = try #require(target.probes().first { $0.kind == "reconnect" })
         #expect(probe.target.hasSuffix("&reconnect=true") && probe.subprotocol == "bookstrack-auth.t")
         return (target, probe.id)
     }

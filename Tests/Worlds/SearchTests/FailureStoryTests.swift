@@ -22,6 +22,6 @@ struct FailureStoryTests {
         let last = try #require(story.likelihood.points.last)
         #expect(last.at <= violation.at)
         #expect(last.events < outcome.events / 2)
-        #expect(story.toggles?.needed == [.unknownEvents])
+        #expect(story.client?.needed == [.unknownEvents])
     }
 }

@@ -19,6 +19,14 @@ package struct WebSocketRequest: Hashable, Sendable {
         self.subprotocols = subprotocols
     }
 
+    /// - Parameter drawn: The 16 bytes of the nonce, the lower ones of each first.
+    package init(drawn: (UInt64, UInt64), subprotocols: [String]) {
+        let nonce = [drawn.0, drawn.1].flatMap { word in
+            stride(from: 0, to: 64, by: 8).map { UInt8(truncatingIfNeeded: word >> $0) }
+        }
+        self.init(nonce: nonce, subprotocols: subprotocols)
+    }
+
     /// The fields of the request beside `Host`; the method is GET.
     package var fields: HeaderFields {
         var fields: HeaderFields = [

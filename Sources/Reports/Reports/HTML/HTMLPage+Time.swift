@@ -181,7 +181,7 @@ extension HTMLPage {
                 let to = min(phase.window.to?.nanoseconds ?? self.until, self.until)
                 let share = Double(to - from) / Double(self.axis.end)
                 let name = phase.link ?? "no link"
-                let told = "\(name), \(Figures.clock(from)) to \(Figures.clock(to))"
+                let told = "\(name), \(TimeSpan(from: from, to: to).words)"
                 let tone =
                     phase.link == nil ? "gap" : phase.link == itinerary.phases.first?.link ? "even" : "odd"
                 cells += """
