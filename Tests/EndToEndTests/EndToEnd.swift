@@ -7,8 +7,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) enum EndToEnd {}
 
 /// Tests whose programs mostly wait, or that measure nothing: six tests run at once. Each has its own folder, and
-/// ports that the system chose. Since they share the processors, each may take five minutes.
-@Suite(.atOnceWithinWidth, .timeLimit(.minutes(5))) enum SideBySide {}
+/// ports that the system chose. Since they share the processors, each may take ten minutes.
+@Suite(.atOnceWithinWidth, .timeLimit(.minutes(10))) enum SideBySide {}
 
 /// Runs tests at once if the environment says how many, as `make unit` does. Without a number Swift Testing would
 /// start all of them, so they run one after another then.

@@ -13,7 +13,7 @@ extension SideBySide {
         @Test func `axe finds no violation on the pages, wide and narrow, light and dark`() async throws {
             let scratch = try Scratch()
             func path(_ name: String) -> String { scratch.folder.appending(path: name).path }
-            let base = ["simulate", "flaky-network", "--devices", "12", "--quiet", "--output"]
+            let base = ["simulate", "flaky-network", "--phones", "12", "--quiet", "--output"]
             #expect(try await Binary.run(base + [path("a")]).code == 0)
             let broken = try await Binary.run(
                 base + [path("b"), "--set", "fleet.commuters.resume=off", "--baseline", path("a")])
@@ -25,7 +25,7 @@ extension SideBySide {
                 try await Binary.run(["trend", path("a"), path("b"), "--html", path("trend.html")]).code == 0)
             let pages = ["b/report.html", "compare.html", "trend.html"].map(path)
             let script = Package.tests.appending(path: "Tools/axe.py").path
-            let outcome = try await Subprocess.run(Self.python, [script] + pages, seconds: 250)
+            let outcome = try await Subprocess.run(Self.python, [script] + pages, seconds: 500)
             try #require(outcome.code == 0, "\(outcome.complaint)")
             let found = try JSONDecoder().decode(
                 [String: [Violation]].self, from: Data(outcome.output.utf8))

@@ -61,7 +61,7 @@ extension SideBySide {
             let modes = ["plain", "1001", "1011", "4000", "401", "503"]
             let outcome = try await Subprocess.run(
                 Self.python,
-                ["-B", "-W", "ignore", script, "--binary", Binary.path.path] + modes, seconds: 280)
+                ["-B", "-W", "ignore", script, "--binary", Binary.path.path] + modes, seconds: 560)
             #expect(outcome.code == 0, "\(outcome.output)\(outcome.complaint)")
             #expect(outcome.output == modes.map { "\($0): ok\n" }.joined())
         }
