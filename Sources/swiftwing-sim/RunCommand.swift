@@ -94,7 +94,7 @@ enum RunCommand {
         request.dashboard = dashboard
         request.dashboardStays = arguments.has(Self.dashboardStays)
         request.savesPlanTo = plan
-        ScenarioSource.warn(loaded, console)
+        ScenarioSource.warn(loaded, isEmbedded: target == nil, console)
         let preparation = try RunPreparation(request) { shelves in
             if !options.isQuiet {
                 console.progress("generating \(shelves.count) \(shelves.count == 1 ? "photo" : "photos")")
@@ -160,7 +160,7 @@ enum RunCommand {
                 throw CommandFailure(
                     .usage,
                     "--max-rate cannot limit the group '\(loaded.scenario.closedGroups[0])': in a closed model the backend sets the rate",
-                    hint: "limit the group with --devices, or use `arrivals` instead of `think`")
+                    hint: "limit the group with --phones, or use `arrivals` instead of `think`")
             }
             loaded.scenario = loaded.scenario.limited(to: rate)
         }
@@ -173,7 +173,7 @@ enum RunCommand {
 
     /// The options with a value that change what runs, but for the seed and secrets.
     static let valueOptions = [
-        "--devices", "--duration", "--target", "--cacert", "--http", "--source", "--allow-target",
+        "--phones", "--duration", "--target", "--cacert", "--http", "--source", "--allow-target",
         "--max-rate",
         "--ramp", "--resolve", "--set", SameDevices.option.name, RunTags.name,
     ]
@@ -183,7 +183,7 @@ enum RunCommand {
     /// The changes to the scenario, with the seed spelled out.
     private static func words(_ arguments: Arguments, _ loaded: LoadedScenario) -> [String] {
         arguments.words([
-            "--devices", "--duration", "--target", "--cacert", "--http", "--source", "--allow-target",
+            "--phones", "--duration", "--target", "--cacert", "--http", "--source", "--allow-target",
             "--max-rate", "--ramp",
         ])
             + (arguments.has("--allow-production") ? ["--allow-production"] : [])

@@ -17,7 +17,7 @@ enum ScanStoryText {
         story.lines.flatMap { line in
             let content = Printable.line(line.text, bytesMax: self.textBytesMax)
             let gap = line.gap.map { "+" + StoryText.time($0) } ?? ""
-            let time = StoryText.seconds(line.at.nanoseconds / 1_000_000) + " s"
+            let time = Figures.seconds(line.at.nanoseconds) + " s"
             let lead =
                 "\(self.sign(line.mark)) \(self.right(time, self.widths.time)) "
                 + "\(self.right(gap, self.widths.gap)) \(self.left(line.side, self.widths.side)) "

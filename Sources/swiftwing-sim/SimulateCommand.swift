@@ -51,13 +51,13 @@ enum SimulateCommand {
         }
         try SearchOptions.requireSearch(arguments)
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
-        ScenarioSource.warn(loaded, console)
+        ScenarioSource.warn(loaded, isEmbedded: true, console)
         let baseline = try Baseline(arguments, world: .virtual, scenario: loaded.scenario.name)
         let shard = try ShardOptions.read(arguments, loaded, isEmbedded: true)
         let plan = try Self.plan(loaded, shard, arguments)
         // The same scenario and changes, with the seed spelled out.
         let words = arguments.words([
-            "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set",
+            "--phones", "--duration", "--settle", "--stays-broken", "--ties", "--set",
             ShardOptions.shard.name, RunTags.name,
         ])
         let options = try RunOptions(

@@ -104,7 +104,8 @@ extension CountMetric: MetricCase {
         case .jobsOrphaned: (12, .backend, .lower, "jobs that no phone knows, because the 202 was lost")
         case .sseEvents: (13, .events, .neither, "events that phones read, without pings")
         case .ssePings: (14, .events, .neither, "pings that phones read")
-        case .sseResumes: (15, .events, .lower, "streams that went on after the last event (`Last-Event-ID`)")
+        case .sseResumes:
+            (15, .events, .neither, "streams that went on after the last event (`Last-Event-ID`)")
         case .sseRestarts: (16, .events, .lower, "streams that began again after a loss")
         case .sseUnknown: (17, .events, .lower, "events of a name that the client does not know; ignored")
         case .sseUndecodable:

@@ -17,7 +17,16 @@ extension RunResult {
             }
         }
         guard !culprits.isEmpty else { return nil }
-        let words = culprits.map { "\(self.words($0.cause)) (\($0.reasons.joined(separator: ", ")))" }
+        let words = culprits.indices.reduce(into: [String]()) { words, index in
+            let (cause, reasons) = culprits[index]
+            let reason = " (\(reasons.joined(separator: ", ")))"
+            // The scenario is one culprit, whatever it injects.
+            if index > 0, culprits[index - 1].cause.fault != nil, let fault = cause.fault {
+                words[words.count - 1] += ", \(Printable.line(fault))\(reason)"
+            } else {
+                words.append(self.words(cause) + reason)
+            }
+        }
         let changes = self.changesAtFault
         let part =
             changes.isEmpty
@@ -43,8 +52,10 @@ extension RunResult {
     /// What values of `--fault`, and of `--set` for all faults or one more, begin with.
     private static let faultLists = ["{", "faults=", "faults+="]
 
-    /// The changes that are about what failed: a limit, a fault, a value of the phones.
+    /// The changes that are about what failed: a limit, a fault, a value of the phones. Where an objective failed, every value of the
+    /// fleet and of the server is.
     var changesAtFault: [String] {
+        let sections = self.breaches.isEmpty ? [] : ["fleet.", "server."]
         let limits = self.breaches.map { "slo.\($0.slo.selector)" }
         let faults = self.accusations.compactMap(\.0.fault).map { "faults.\($0)." }
         let phones = self.breakers.flatMap { group in
@@ -53,7 +64,7 @@ extension RunResult {
             }
         }
         return self.changes.filter { change in
-            (limits + faults + phones).contains { change.hasPrefix($0) }
+            (sections + limits + faults + phones).contains { change.hasPrefix($0) }
                 || !faults.isEmpty && Self.faultLists.contains(where: change.hasPrefix)
         }
     }
@@ -89,7 +100,7 @@ extension RunResult {
             || self.slow.map { $0.time(.offline) > .zero } ?? false
     }
 
-    /// Who is to blame for what failed, and why: errors first, then what made scans slow, then invariants. Whoever has no evidence
+    /// Who is to blame for what failed, and why: what made scans slow, then errors, then invariants. Whoever has no evidence
     /// against it is not named.
     private var accusations: [(Cause, String)] {
         let invariants = self.brokenInvariants.compactMap { verdict in
@@ -97,7 +108,13 @@ extension RunResult {
         }
         guard !self.breaches.isEmpty else { return invariants }
         var accusations: [(Cause, String)] = []
-        if self.breaches.contains(where: { !$0.slo.selector.isLatency }) {
+        if let part = self.slowPart, let cause = self.cause(of: part.activity) {
+            accusations.append((cause, "slow scans: \(part.activity.name)"))
+        }
+        let isAboutErrors = self.breaches.contains { breach in
+            !breach.slo.selector.isLatency && (accusations.isEmpty || !breach.isAboutUnfinishedScans)
+        }
+        if isAboutErrors {
             accusations += self.causesOfErrors(ErrorFamily.allCases).map { entry in
                 (
                     entry.cause,
@@ -105,12 +122,13 @@ extension RunResult {
                 )
             }
         }
-        if self.scanTimeMissed != nil, let part = self.slow?.parts.first,
-            let cause = self.cause(of: part.activity)
-        {
-            accusations.append((cause, "slow scans: \(part.activity.name)"))
-        }
         return accusations + invariants
+    }
+
+    /// What took most of the time of the slow scans, if an objective is about it: scans that had not ended are the slowest.
+    private var slowPart: SlowTime.Part? {
+        let isMissed = self.scanTimeMissed != nil || self.breaches.contains(where: \.isAboutUnfinishedScans)
+        return isMissed ? self.slow?.parts.first : nil
     }
 
     /// Nil where only errors could say it, and none of them is known.
@@ -162,6 +180,10 @@ extension RunResult {
     }
 
     private static let deviationsMax = 4
+}
+
+extension SLOResult {
+    fileprivate var isAboutUnfinishedScans: Bool { self.slo.selector.metric == .count(.scansWaiting) }
 }
 
 extension Verdict {

@@ -183,7 +183,7 @@ extension SummaryWriter {
             let hasOpen = rows.contains { !$0.unfinished.isEmpty }
             var table = Table(
                 "Latencies",
-                ["count", "p50", "p95", "p99", "max", "failed"] + (hasOpen ? ["unfinished"] : []))
+                ["count", "p50", "p95", "p99", "max", "failed"] + (hasOpen ? ["open"] : []))
             for row in rows {
                 let isInner = row.metric == .uploadServiceTime
                 table.rows.append(

@@ -91,6 +91,30 @@ import Testing
         #expect(result.changesAtFault == ["faults.rate-limit-1.quota=1 per 3s", "{do: reset, on: stream}"])
     }
 
+    @Test func `scans that wait at the end are the fault of what made scans slow`() {
+        var result = Self.slow(.upload)
+        result.slos = [Samples.slo("scans.waiting", "count < 0")].compactMap {
+            $0?.evaluate(against: result.metrics)
+        }
+        result.errors = Self.errors([
+            (Self.limited, .injected(fault: "rate-limit-1"), 60),
+            (Self.failed, .injected(fault: "http-error-1"), 40),
+        ])
+        result.command = [
+            "swiftwing-sim", "run", "x", "--set", "fleet.a.network=edge", "--set", "faults.reset-1.chance=1%",
+        ]
+        #expect(
+            result.culprits
+                == "At fault: the network of the scenario (slow scans: upload). Changed for this run, which may be the reason: fleet.a.network=edge"
+        )
+        #expect(result.commandWithoutChanges?.contains("fleet.a.network=edge") == false)
+        result.slow = nil
+        #expect(
+            result.culprits?.hasPrefix(
+                "At fault: the scenario, which injects rate-limit-1 (60 of 100 errors), http-error-1 (40 of 100 errors)."
+            ) == true)
+    }
+
     @Test func `invariants are the fault of who broke them`() {
         var result = Samples.brokenInvariant()
         #expect(result.culprits == "At fault: the simulated phones (book.never-lost)")

@@ -32,8 +32,8 @@ struct ChartBands {
     }
 
     private static let bandsMax = 120
-    /// A name has room in a band of this share of the chart, in percent.
-    private static let nameSharePercentMin = 7.0
+    /// The share of a chart over time that a character of a name takes, in percent. Narrower charts have no names.
+    private static let characterSharePercent = 0.7
     private static let namesMax = 6
 
     let axis: TimeAxis
@@ -101,8 +101,8 @@ struct ChartBands {
         var names: HTML = ""
         for band in self.bands.sorted(by: { $0.from < $1.from }) {
             let from = Double(band.from) / Double(self.axis.end)
-            guard self.share(band) * 100 >= Self.nameSharePercentMin, from >= end, count < Self.namesMax
-            else { continue }
+            let room = Self.characterSharePercent * Double(band.name.count + 1)
+            guard self.share(band) * 100 >= room, from >= end, count < Self.namesMax else { continue }
             end = Double(band.to) / Double(self.axis.end)
             count += 1
             names += Self.clipped(

@@ -17,8 +17,9 @@ extension HTMLPage {
         return Section(
             id: "worst", title: "Worst-affected phones",
             lead: """
-                The app, its \(self.result.noun.many), the link and the streams of each phone over time. \
-                For any other phone, run <code>swiftwing-sim inspect RUNDIR --device N</code>.
+                The app, its \(self.result.noun.many), the link and the streams of each phone over time, those of the broken \
+                invariants that this page names first. \
+                For any other phone, run <code>swiftwing-sim inspect RUNDIR --phone N</code>.
                 """,
             body: """
                 <p>\(list.joined(separator: " · "))</p>

@@ -138,6 +138,7 @@ package enum HTMLStyle {
         linear-gradient(to left,var(--edge),transparent) right/.9rem 100% no-repeat scroll}
         .find{margin:0 0 .7rem}.found{font-size:.87rem;color:var(--soft);margin-left:.6rem}
         #broken,#finding-table,#error-table,#fault-table{min-width:36rem}#latency-table{min-width:46rem}
+        #broken td:last-child,#finding-table td:last-child,#error-table td:last-child{min-width:14rem}
         [id$=loss-table] td:nth-child(2),#runs-table td{white-space:nowrap}#runs-table{min-width:64rem}h2+.pair{margin-top:1rem}
         #latency-table td:first-child{white-space:normal}.scroll+h3,.scroll+details,dl+h3,p+h3{margin-top:1.5rem}
         h2+h3{margin-top:1rem}h2+.scroll{margin-top:.8rem}
@@ -149,7 +150,7 @@ package enum HTMLStyle {
         .fold>summary h2{display:inline;font-size:1rem;margin:0}.fold>section{margin-top:.6rem}
         .callout{border-left:3px solid var(--warn);padding:.1rem 0 .1rem .9rem;margin:.8rem 0}
         .callout.bad{border-left-color:var(--bad)}
-        @media (max-width:44rem){main{padding-top:1.5rem}.two,.pairs{grid-template-columns:minmax(0,1fr)}
+        @media (max-width:44rem){.band-name,.links .clip{display:none}main{padding-top:1.5rem}.two,.pairs{grid-template-columns:minmax(0,1fr)}
         .legend{margin-left:-.4rem;width:100%}.lanes text.label:nth-of-type(2n){display:none}
         .facts{gap:.8rem 1.5rem}section{margin-top:2.6rem}}
         @media print{:root{color-scheme:light;--bg:#fff;--panel:#f6f6f4;--ink:#1b1d20;--soft:#4d545b;--rule:#d2d3cf;

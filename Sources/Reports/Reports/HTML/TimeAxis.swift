@@ -83,6 +83,9 @@ package struct ValueAxis {
         self.ticks = [self.top / 2, self.top]
     }
 
+    /// A chart below this height in pixels has one label.
+    private static let lowHeight = 100
+
     package func position(_ value: Double, height: Int) -> Double {
         Double(height) - min(value, self.top) / self.top * Double(height)
     }
@@ -98,9 +101,9 @@ package struct ValueAxis {
             """
     }
 
-    /// The values of the ticks, which no curve may strike through.
+    /// The values of the ticks, which no curve may strike through: of the highest alone where two would touch a curve.
     package func labels(height: Int, text: (Double) -> HTML) -> HTML {
-        self.ticks.map { tick -> HTML in
+        self.ticks.suffix(height < Self.lowHeight ? 1 : 2).map { tick -> HTML in
             let y = self.position(tick, height: height) - 4
             return "<text class=\"label\" x=\"0\" y=\"\(y)\">\(text(tick))</text>"
         }.joined()
