@@ -30,7 +30,7 @@ WARMUP_NS = 2_000_000_000
 SCENARIO = """
 scenario: 1
 name: gateway
-fleet: {phones: {devices: 300, scans: 5, arrivals: 50/s}}
+fleet: {phones: {phones: 300, scans: 5, arrivals: 50/s}}
 server: {job-time: 1s..2s, ping: 1s, rate-limit: 1000 per 1s}
 """
 

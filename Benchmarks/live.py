@@ -158,7 +158,7 @@ class Ours:
         scenario = folder / "live.scenario"
         scenario.write_text(
             "scenario: 1\nname: live\ndrain: 60s\ntrial: {judge: off, probes: off, witness: off}\n"
-            f"fleet: {{phones: {{devices: {load.phones}, network: perfect, scans: {scans}, {model}, "
+            f"fleet: {{phones: {{phones: {load.phones}, network: perfect, scans: {scans}, {model}, "
             f"photos: [{PHOTO}], preprocess: once, idle-timeout: 10m}}}}\n")
         duration = [] if load.is_idle else ["--duration", f"{round(seconds * 1000)}ms"]
         # With a processor that has no rest, timers are late, and the run says so by its exit code.

@@ -24,7 +24,7 @@ seed: 18
 drain: 10m
 fleet:
   readers:
-    devices: {PHONES}
+    phones: {PHONES}
     network: lte
     scans: SCANS
     arrivals: {SCANS_A_SECOND}/s

@@ -25,7 +25,7 @@ import time
 from common import BINARY, ROOT, ended, on
 
 SEEDS = 4_000
-SMALL = [ROOT / "Scenarios/hour.scenario", "--devices", "400"]
+SMALL = [ROOT / "Scenarios/hour.scenario", "--phones", "400"]
 
 
 def started(program, words, folder):
@@ -64,7 +64,7 @@ def measured(name):
 
 def search():
     with tempfile.TemporaryDirectory() as folder:
-        words = ["simulate", ROOT / "Scenarios/flaky-network.scenario", "--devices", "20", "--faults", "swarm", "--jobs", "1"]
+        words = ["simulate", ROOT / "Scenarios/flaky-network.scenario", "--phones", "20", "--faults", "swarm", "--jobs", "1"]
         child = subprocess.Popen(
             [BINARY, *words, "--seeds", f"1..{SEEDS}", "--quiet", "--no-color"], cwd=folder, stdout=subprocess.PIPE)
         text = child.stdout.read().decode()

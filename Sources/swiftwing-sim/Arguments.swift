@@ -6,6 +6,8 @@ import ScenarioFile
 struct Option: Sendable {
     /// The name with its dashes.
     var name: String
+    /// What earlier versions called it, which goes on to work.
+    var formerName: String?
     /// The placeholder of its value in the help; nil for a switch.
     var value: String?
     var isRepeatable = false
@@ -91,7 +93,8 @@ struct Arguments {
             }
             let halves = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
                 String.init)
-            guard let option = command.options.first(where: { $0.name == halves[0] }) else {
+            guard let option = command.options.first(where: { [$0.name, $0.formerName].contains(halves[0]) })
+            else {
                 throw ForeignOption.failure(halves[0], of: command)
             }
             try self.take(option, inline: halves.count == 2 ? halves[1] : nil, &rest)

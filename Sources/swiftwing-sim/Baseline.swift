@@ -109,7 +109,9 @@ struct Baseline {
     ) {
         guard code.isVerdict, !arguments.has("--output"), !arguments.has(Option.summaryLine.name),
             let found = PastRun.newest(in: Self.reports, except: run, of: scenario, world: world),
-            let base = try? ReportCommand.figures(found), let new = try? ReportCommand.figures(run)
+            let base = try? ReportCommand.figures(found), let new = try? ReportCommand.figures(run),
+            // Nobody asked for a comparison of machines.
+            base.head.machine == new.head.machine
         else { return }
         let comparison = RunComparison(base: base, new: new, tolerance: Self.toleranceUsual, judged: [])
         let command = ShellWords.line(["swiftwing-sim", "compare", found, run])

@@ -5,7 +5,7 @@ import RunJudge
 enum ForeignOption {
     private static let names: [(words: Set<String>, ours: String)] = [
         // k6 and Gatling; curl-like tools count connections or requests.
-        (["--vus", "-u", "--users", "-n", "-c", "--connections", "--count"], "--devices"),
+        (["--vus", "-u", "--users", "-n", "-c", "--connections", "--count"], "--phones"),
         (["-d", "-t", "--time", "--run-time"], "--duration"),
         (["-o", "--out", "--report"], "--output"),
         (["-r", "--rate", "--rps", "--spawn-rate"], "--max-rate"),

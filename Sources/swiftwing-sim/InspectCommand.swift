@@ -13,13 +13,13 @@ import Talaria
 enum InspectCommand {
     static let command = Command(
         name: "inspect", usage: "RUNDIR",
-        summary: "Prints the timeline of one phone; without --device, lists the phones with problems",
+        summary: "Prints the timeline of one phone; without --phone, lists the phones with problems",
         options: [
-            Option(name: "--device", value: "D", help: "number of the phone"),
+            Option(name: "--phone", formerName: "--device", value: "D", help: "number of the phone"),
             Option(
                 name: "--scan", value: "N",
                 help:
-                    "with --device: show this scan from both sides; ! marks a violation, ~ the longest silence"
+                    "with --phone: show this scan from both sides; ! marks a violation, ~ the longest silence"
             ),
             Option(
                 name: "--hung", value: nil, help: "list the scans that had not finished at the end of the run"
@@ -29,7 +29,7 @@ enum InspectCommand {
                 help: "list the scans that took at least D, or had not finished after D"),
             JSONOutput.option, .noColor,
         ],
-        positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim inspect Reports/latest --device 7",
+        positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim inspect Reports/latest --phone 7",
         run: { try Self.run($0, $1) })
 
     private static let phonesMax = 20
@@ -40,7 +40,7 @@ enum InspectCommand {
         let scan = try arguments.number("--scan", in: 1...UInt32.max)
         let least = try arguments.parsed("--slower-than", OptionValues.duration)
         if arguments.has("--hung") || least != nil {
-            for other in ["--device", "--scan"] where arguments.has(other) {
+            for other in ["--phone", "--scan"] where arguments.has(other) {
                 throw CommandFailure(
                     .usage,
                     "\(other) shows one phone, and \(least == nil ? "--hung" : "--slower-than") lists scans")
@@ -48,10 +48,10 @@ enum InspectCommand {
             return try Self.listScans(
                 folder, slowerThan: least, isHung: arguments.has("--hung"), inJSON: inJSON, console)
         }
-        guard let device = try arguments.number("--device", in: 0...Int(UInt32.max)) else {
+        guard let device = try arguments.number("--phone", in: 0...Int(UInt32.max)) else {
             guard scan == nil else {
                 throw CommandFailure(
-                    .usage, "--scan requires --device", hint: "for example --device 7 --scan 2")
+                    .usage, "--scan requires --phone", hint: "for example --phone 7 --scan 2")
             }
             return try Self.list(folder, inJSON: inJSON, console)
         }
@@ -165,13 +165,13 @@ enum InspectCommand {
         }
         let rows = SlowScans.table(found.prefix(Self.scansMax), run.head, end: end)
         console.out(
-            TextTable.lines(rows, indent: 0, columns: console.tableColumns, isNumeric: false)
+            TextTable.lines(rows, indent: 0, columns: console.tableColumns, isNumeric: true)
                 .joined(separator: "\n"))
         if found.count > Self.scansMax {
             console.out("and \(Figures.count(found.count - Self.scansMax, noun)) more")
         }
         console.error(
-            "help: 'swiftwing-sim inspect \(folder) --device \(first.device.raw) --scan \(first.number.raw)' shows the first one"
+            "help: 'swiftwing-sim inspect \(folder) --phone \(first.device.raw) --scan \(first.number.raw)' shows the first one"
         )
         return .success
     }
@@ -192,7 +192,7 @@ enum InspectCommand {
                 separator: "\n"))
         console.outFolded(PhoneTimelineText.order(run, count: Self.phonesMax))
         console.error(
-            "help: 'swiftwing-sim inspect \(folder) --device \(rows[1][0])' shows the first one")
+            "help: 'swiftwing-sim inspect \(folder) --phone \(rows[1][0])' shows the first one")
         return .success
     }
 }

@@ -14,7 +14,7 @@ enum OptionGroup: String, CaseIterable {
         (
             .load,
             [
-                "--seed", "--devices", "--duration", "--set", "--fault", "--profile", "--threads", "--state",
+                "--seed", "--phones", "--duration", "--set", "--fault", "--profile", "--threads", "--state",
                 "--settle",
                 "--stays-broken", "--ties",
             ]

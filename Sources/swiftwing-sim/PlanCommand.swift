@@ -27,7 +27,7 @@ enum PlanCommand {
                     "print JSON: groups, seed, drain and the resolved scenario, or with --shards what the fleet needs"
             ),
         ], positionalsMin: 1, positionalsMax: 1,
-        example: "swiftwing-sim plan flaky-network.scenario --devices 400",
+        example: "swiftwing-sim plan flaky-network.scenario --phones 400",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
@@ -78,7 +78,7 @@ enum PlanCommand {
             throw CommandFailure(
                 .impossible,
                 "the run needs \(needs.descriptorsLeast) file descriptors, but the limit is \(descriptorsMax)",
-                hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --devices")
+                hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --phones")
         }
     }
 

@@ -11,7 +11,7 @@ enum ScenarioSource {
     static let options = [
         .seed,
         Option(
-            name: "--devices", value: "N",
+            name: "--phones", formerName: "--devices", value: "N",
             help: "scale the fleet to N phones, and the arrival rates in proportion"),
         Option(name: "--duration", value: "D", help: "no captures after this time, for example 20s"),
         .set, .fault,
@@ -28,7 +28,7 @@ enum ScenarioSource {
         var loaded = try LoadedScenario(
             path: path, overrides: try Self.overrides(arguments),
             environment: ProcessInfo.processInfo.environment, for: purpose, checksPhotos: checksPhotos)
-        if let devices = try arguments.number("--devices", in: 1...ScenarioLimit.devicesMax) {
+        if let devices = try arguments.number("--phones", in: 1...ScenarioLimit.devicesMax) {
             loaded.scenario = loaded.scenario.scaled(devices: devices)
         }
         return loaded
@@ -53,10 +53,13 @@ enum ScenarioSource {
     }
 
     /// Prints warnings about faults that block scans and may be intended.
+    /// `isEmbedded`: the run is against the simulated backend, so that it is known which objectives cannot hold.
     static func warn(
-        _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run, _ console: Console
+        _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run, isEmbedded: Bool = false,
+        _ console: Console
     ) {
-        Self.print(Self.warnings(loaded, for: purpose), of: loaded, console)
+        let objectives = isEmbedded ? ObjectiveCheck.warnings(loaded.scenario, nil) : []
+        Self.print(Self.warnings(loaded, for: purpose) + objectives, of: loaded, console)
     }
 
     static func print(_ warnings: [String], of loaded: LoadedScenario, _ console: Console) {

@@ -73,7 +73,7 @@ enum SearchOptions {
         }
         let words =
             arguments.words([
-                "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set", "--faults",
+                "--phones", "--duration", "--settle", "--stays-broken", "--ties", "--set", "--faults",
                 "--canary",
             ]) + (plans.countsKnownBreaks ? ["--known-breaks"] : [])
         let folder = try OutputFolder.path(arguments) ?? OutputFolder.forSearch(loaded.scenario)

@@ -244,7 +244,7 @@ extension Scenario {
     /// the changes of the options.
     static func servedByDefault(_ arguments: Arguments) throws -> Scenario {
         // A scenario must have a fleet; this one is gone before anybody meets it.
-        let text = "{scenario: 1, fleet: {nobody: {devices: 1, arrivals: 1/s}}}"
+        let text = "{scenario: 1, fleet: {nobody: {phones: 1, arrivals: 1/s}}}"
         var scenario = try ScenarioLoader.load(
             path: "serve", text: text, overrides: try ScenarioSource.overrides(arguments),
             environment: ProcessInfo.processInfo.environment)

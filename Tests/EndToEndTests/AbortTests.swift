@@ -7,7 +7,7 @@ extension SideBySide {
         private static let options =
             [ShortRun.scenario] + ShortRun.options
             + ShortRun.set([
-                "fleet.commuters.arrivals=2/s", "fleet.commuters.devices=60",
+                "fleet.commuters.arrivals=2/s", "fleet.commuters.phones=60",
                 "faults=[{do: http-error, on: upload, status: 503, retry-after: 5s, chance: 50%}]",
             ])
 
@@ -30,7 +30,7 @@ extension SideBySide {
         fileprivate static let smoke =
             ["staging-smoke"]
             + ShortRun.set([
-                "fleet.testers.devices=60", "fleet.testers.arrivals=10/s",
+                "fleet.testers.phones=60", "fleet.testers.arrivals=10/s",
                 "fleet.testers.request-timeout=1s", "trial.judge=off",
             ])
 
@@ -88,7 +88,7 @@ extension SideBySide {
             let run = try RunProcess(
                 Self.options
                     + ShortRun.set([
-                        "slo={http.503: count < 3}", "fleet.commuters.devices=12",
+                        "slo={http.503: count < 3}", "fleet.commuters.phones=12",
                         "fleet.commuters.arrivals=12/s",
                     ]))
             let outcome = try await run.end(seconds: 40)

@@ -9,7 +9,7 @@ extension SideBySide {
             scenario: 1
             name: narrow
             fleet:
-              scanners: {devices: 400, network: perfect, photos: {paint: 1}, ARRIVALS}
+              scanners: {phones: 400, network: perfect, photos: {paint: 1}, ARRIVALS}
             server: {books: 1..1, job-time: 500ms, jobs-max: 10, rate-limit: off}
             slo: {scan.time: p(95) < 3s}
             drain: 3m

@@ -43,7 +43,7 @@ extension SideBySide {
                 scenario: 1
                 name: wingtip
                 seed: 7
-                fleet: {wingtip: {devices: 4, profile: wingtip, scans: 2, arrivals: 4/s}}
+                fleet: {wingtip: {phones: 4, profile: wingtip, scans: 2, arrivals: 4/s}}
                 server: {dialect: wingtip, books: 2..2, job-time: 1s..2s}
                 slo: {scans.completed: count == 8, books.received: count == 16, books.duplicated: count == 0}
                 """)
@@ -57,7 +57,7 @@ extension SideBySide {
                 scenario: 1
                 name: wingtip-resets
                 seed: 7
-                fleet: {wingtip: {devices: 4, profile: wingtip, scans: 2, arrivals: 4/s}}
+                fleet: {wingtip: {phones: 4, profile: wingtip, scans: 2, arrivals: 4/s}}
                 server: {dialect: wingtip, books: 2..2, job-time: 8s..9s}
                 faults: [{do: reset, on: stream, after: 1 events, chance: 100%, count: each-attempt}]
                 expect-broken: [scans.completed, scans.waiting]
@@ -75,7 +75,7 @@ extension SideBySide {
                 scenario: 1
                 name: quirk-17
                 seed: 7
-                fleet: {old: {devices: 5, profile: contract, quirk-17: \(toggle), scans: 1, arrivals: 10/s}}
+                fleet: {old: {phones: 5, profile: contract, quirk-17: \(toggle), scans: 1, arrivals: 10/s}}
                 server: {dialect: live-2026-02, books: 3..8, job-time: 6s..8s, ping: 1s}
                 faults: [{do: background, at: 2s..3s, for: 1s}]
                 """, in: scratch)
@@ -91,8 +91,8 @@ extension SideBySide {
                 name: quirk-21
                 seed: 7
                 fleet:
-                  old: {devices: 1, profile: contract, quirk-21: on, scans: 2, arrivals: 4/s}
-                  new: {devices: 1, profile: contract, scans: 2, arrivals: 4/s}
+                  old: {phones: 1, profile: contract, quirk-21: on, scans: 2, arrivals: 4/s}
+                  new: {phones: 1, profile: contract, scans: 2, arrivals: 4/s}
                 server: {books: 2..2, job-time: 1s..2s}
                 faults: [{do: http-error, on: upload, status: 413, code: FILE_TOO_LARGE, chance: 100%}]
                 expect-broken: [scans.completed]

@@ -53,6 +53,17 @@ extension SideBySide {
             }
         }
 
+        @Test func `options go on to have their former names`() async throws {
+            let plan = try await Binary.run(["plan", "flaky-network", "--phones", "4"])
+            #expect(plan.code == 0)
+            #expect(try await Binary.run(["plan", "flaky-network", "--devices", "4"]) == plan)
+            #expect(try await Binary.run(["plan", "flaky-network", "--devices=4"]) == plan)
+            let both = try await Binary.run(["plan", "flaky-network", "--devices", "4", "--phones", "4"])
+            #expect(both.code == 64 && both.complaint.contains("--phones is given twice"))
+            let none = try await Binary.run(["inspect", "Reports/sample", "--device", "x"])
+            #expect(none.code == 64 && none.complaint.contains("--phone expects a whole number"))
+        }
+
         @Test func `the version is one line`() async throws {
             let version = try await Binary.run(["--version"])
             #expect(version.code == 0 && version.complaint.isEmpty)

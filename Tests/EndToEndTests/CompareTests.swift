@@ -11,7 +11,7 @@ extension SideBySide {
         {
             let folder = scratch.folder.appending(path: name)
             let outcome = try await Binary.run(
-                ["simulate", "steady-load", "--devices", "24", "--output", folder.path, "--quiet"] + more)
+                ["simulate", "steady-load", "--phones", "24", "--output", folder.path, "--quiet"] + more)
             try #require(outcome.code == 0, "\(outcome)")
             return folder
         }
@@ -88,7 +88,7 @@ extension SideBySide {
             #expect(page.contains("<section id=\"baseline\"") && page.contains("<b>Identical</b>"))
             let folder = scratch.folder.appending(path: "c")
             let slow = try await Binary.run(
-                ["simulate", "steady-load", "--devices", "24", "--output", folder.path, "--quiet"]
+                ["simulate", "steady-load", "--phones", "24", "--output", folder.path, "--quiet"]
                     + Self.delay + ["--baseline", base.path])
             #expect(slow.code == 99, "\(slow)")
             #expect(slow.output.contains("✓ PASSED") && slow.output.contains("✗ WORSE"))
@@ -102,7 +102,7 @@ extension SideBySide {
             func run(_ name: String, _ more: [String] = []) async throws -> Outcome {
                 try await Binary.run(
                     [
-                        "simulate", "steady-load", "--devices", "24", "--quiet", "--previous", "--output",
+                        "simulate", "steady-load", "--phones", "24", "--quiet", "--previous", "--output",
                         scratch.folder.appending(path: name).path,
                     ] + more)
             }
@@ -134,7 +134,7 @@ extension SideBySide {
             #expect(alone.complaint.hasPrefix("warning: the page has no comparison with the baseline: "))
             // A later run in the folder has no baseline.
             let next = try await Binary.run([
-                "simulate", "steady-load", "--devices", "24", "--quiet", "--output", run.path, "--force",
+                "simulate", "steady-load", "--phones", "24", "--quiet", "--output", run.path, "--force",
             ])
             #expect(next.code == 0)
             #expect(try await Binary.run(["report", run.path]).code == 0)
@@ -149,7 +149,7 @@ extension SideBySide {
             let run = try RunProcess(
                 ShortRun.arguments
                     + ShortRun.set([
-                        "fleet.commuters.devices=2", "fleet.commuters.scans=1",
+                        "fleet.commuters.phones=2", "fleet.commuters.scans=1",
                         "expect-broken=[scan.custody]",
                     ]) + ["--baseline", base.path])
             let hasBegun = try await Patience.until(seconds: 30) { run.report.files.contains("run.json") }
@@ -168,7 +168,7 @@ extension SideBySide {
             let folder = scratch.folder.appending(path: "new")
             func refused(_ more: [String], code: Int32, _ words: String) async throws {
                 let outcome = try await Binary.run(
-                    ["simulate", "train-tunnel", "--devices", "2", "--output", folder.path] + more)
+                    ["simulate", "train-tunnel", "--phones", "2", "--output", folder.path] + more)
                 #expect(outcome.code == code && outcome.complaint.contains(words), "\(outcome)")
                 #expect(!FileManager.default.fileExists(atPath: folder.path))
             }
@@ -184,7 +184,7 @@ extension SideBySide {
                 ["simulate", "steady-load", "--output", base.path, "--force", "--baseline", base.path])
             #expect(again.code == 64 && again.complaint.contains("name the same folder"), "\(again)")
             let asked = try await Binary.run([
-                "simulate", "train-tunnel", "--devices", "2", "--quiet", "--output", folder.path,
+                "simulate", "train-tunnel", "--phones", "2", "--quiet", "--output", folder.path,
                 "--baseline",
                 base.path, "--different-scenarios",
             ])
@@ -210,7 +210,7 @@ extension SideBySide {
             #expect(try await Binary.run(["trend", runs[0]]).code == 64)
             let other = scratch.folder.appending(path: "other")
             _ = try await Binary.run([
-                "simulate", "train-tunnel", "--devices", "2", "--quiet", "--output", other.path,
+                "simulate", "train-tunnel", "--phones", "2", "--quiet", "--output", other.path,
             ])
             let mixed = try await Binary.run(["trend", runs[0], other.path])
             #expect(mixed.code == 65 && mixed.complaint.contains("--different-scenarios"), "\(mixed)")

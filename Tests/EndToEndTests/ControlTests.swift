@@ -43,7 +43,7 @@ extension SideBySide {
         ) -> [String] {
             [ShortRun.scenario]
                 + ShortRun.set([
-                    "fleet.commuters.devices=12", "fleet.commuters.scans=\(scans)",
+                    "fleet.commuters.phones=12", "fleet.commuters.scans=\(scans)",
                     "fleet.commuters.arrivals=4/s", "server.job-time=\(jobTime)", "drain=20s",
                     "faults=\(faults)",
                 ]) + ShortRun.objectiveOfScansAlone + ["--dashboard"]
@@ -166,7 +166,7 @@ extension SideBySide {
                     """
                     scenario: 1
                     drain: 5s
-                    fleet: {readers: {devices: 12, think: 500ms, start: 0s..500ms, photos: shelves, \(end)}}
+                    fleet: {readers: {phones: 12, think: 500ms, start: 0s..500ms, photos: shelves, \(end)}}
                     server: {books: 1..3, job-time: 100ms..200ms, rate-limit: off}
                     slo: {scans.lost: count == 0}
 

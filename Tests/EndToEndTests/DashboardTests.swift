@@ -16,7 +16,7 @@ extension SideBySide {
         fileprivate static let calm =
             [ShortRun.scenario]
             + ShortRun.set([
-                "fleet.commuters.devices=12", "fleet.commuters.scans=1", "fleet.commuters.arrivals=2/s",
+                "fleet.commuters.phones=12", "fleet.commuters.scans=1", "fleet.commuters.arrivals=2/s",
                 "server.job-time=300ms..900ms", "drain=5s", "faults=[]",
             ]) + ShortRun.objectiveOfScansAlone
 

@@ -9,7 +9,7 @@ extension SideBySide {
             name: full-books
             seed: 5
             fleet:
-              phones: {devices: 2, scans: 2, arrivals: 1/s}
+              phones: {phones: 2, scans: 2, arrivals: 1/s}
             server: {books: 500, job-time: 2s..3s}
             slo: {scans.lost: count == 0}
             """

@@ -33,7 +33,7 @@ extension SideBySide {
                 return [
                     Case(command: "run", arguments: Self.unfinished, milliseconds: moment, signal: signal),
                     Case(
-                        command: "simulate", arguments: ["hour", "--devices", "4000"],
+                        command: "simulate", arguments: ["hour", "--phones", "4000"],
                         milliseconds: min(moment, 2_500), signal: signal),
                 ]
             } + [Case(command: "run", arguments: Self.unfinished, milliseconds: 4_300)]

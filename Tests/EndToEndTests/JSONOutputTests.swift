@@ -59,7 +59,7 @@ extension SideBySide {
             let keys = (0..<60).map { "key-\($0): 1\n" }.joined()
             let file = try scratch.file(
                 "wrong.scenario",
-                Data("scenario: 1\n\(keys)fleet: {a: {devices: 1, arrivals: 1/s}}\n".utf8)
+                Data("scenario: 1\n\(keys)fleet: {a: {phones: 1, arrivals: 1/s}}\n".utf8)
             ).path
             let document = try await Self.document(["check", file, "flaky-network"], code: 65)
             let scenarios = try Self.objects(document["scenarios"])
@@ -85,7 +85,7 @@ extension SideBySide {
             func run(_ name: String, _ more: [String] = []) async throws -> String {
                 let folder = scratch.folder.appending(path: name).path
                 _ = try await Binary.run(
-                    ["simulate", "flaky-network", "--quiet", "--devices", "20", "--output", folder] + more)
+                    ["simulate", "flaky-network", "--quiet", "--phones", "20", "--output", folder] + more)
                 return folder
             }
             let base = try await run("a")
@@ -106,9 +106,9 @@ extension SideBySide {
             #expect(phones["count"] as? Int == worst.count && worst[0]["slowest_scan_ms"] is Double)
             let device = try #require(worst[0]["device"] as? Int)
             let events = try Self.objects(
-                try await Self.document(["inspect", new, "--device", "\(device)"])["events"])
+                try await Self.document(["inspect", new, "--phone", "\(device)"])["events"])
             #expect(events.allSatisfy { $0["device"] as? Int == device && $0["what"] is String })
-            let story = try await Self.document(["inspect", new, "--device", "\(device)", "--scan", "1"])
+            let story = try await Self.document(["inspect", new, "--phone", "\(device)", "--scan", "1"])
             let lines = try Self.objects(story["lines"])
             #expect(lines.contains { ($0["text"] as? String)?.hasPrefix("photo taken") == true })
             let slow = try await Self.document(["inspect", new, "--slower-than", "1s"])

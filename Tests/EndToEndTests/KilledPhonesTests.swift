@@ -47,7 +47,7 @@ private struct KilledFleet {
         seed: 11
         fleet:
           readers:
-            devices: 6
+            phones: 6
             profile: contract
             scans: 6
             arrivals: 8/s

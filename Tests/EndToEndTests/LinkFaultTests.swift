@@ -14,7 +14,7 @@ extension SideBySide {
             seed: 7
             fleet:
               phones:
-                devices: 4
+                phones: 4
                 scans: 2
                 arrivals: 40/s
                 photos: grey

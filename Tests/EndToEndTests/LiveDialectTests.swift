@@ -10,8 +10,8 @@ extension SideBySide {
             name: live
             seed: 7
             fleet:
-              head: {devices: 1, profile: swiftwing-head, scans: 1, arrivals: 1/s}
-              contract: {devices: 1, profile: contract, scans: 1, arrivals: 1/s}
+              head: {phones: 1, profile: swiftwing-head, scans: 1, arrivals: 1/s}
+              contract: {phones: 1, profile: contract, scans: 1, arrivals: 1/s}
             server: {dialect: live-2026-02, books: 5..5, job-time: 12s}
             drain: 1m
             slo:

@@ -88,11 +88,11 @@ extension SideBySide {
             drain: 10s
             fleet:
               readers:
-                devices: 2
+                phones: 2
                 think: 300ms..900ms
                 photos: shelves
               rushed:
-                devices: 1
+                phones: 1
                 arrivals: 1/s
                 spacing: poisson
                 photos: shelves

@@ -106,7 +106,7 @@ extension SideBySide {
         @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
         func `a plan or a summary that cannot be written makes no run a success`() async throws {
             let scratch = try Scratch()
-            let run = "SIM simulate flaky-network --devices 4 --quiet"
+            let run = "SIM simulate flaky-network --phones 4 --quiet"
             let plan = try await Self.shell("\(run) --save-plan /dev/full --output \(scratch.folder.path)/a")
             #expect(plan.code == 74 && plan.output.contains("Latencies "), "\(plan)")
             #expect(
@@ -125,7 +125,7 @@ extension SideBySide {
             let scratch = try Scratch()
             let (first, second) = (scratch.folder.path + "/first", scratch.folder.path + "/second")
             func simulate(_ more: [String]) async throws -> Outcome {
-                try await Binary.run(["simulate", "flaky-network", "--devices", "4", "--quiet"] + more)
+                try await Binary.run(["simulate", "flaky-network", "--phones", "4", "--quiet"] + more)
             }
             for folder in [first, second] {
                 #expect(try await simulate(["--output", folder]).code == 0)

@@ -9,9 +9,9 @@ extension SideBySide {
             name: lost-stream
             seed: 7
             fleet:
-              quirk: {devices: 6, profile: contract, quirk-9: on, scans: 2, arrivals: 8/s}
-              head: {devices: 6, profile: swiftwing-head, quirk-11: off, scans: 2, arrivals: 8/s}
-              contract: {devices: 6, profile: contract, scans: 2, arrivals: 8/s}
+              quirk: {phones: 6, profile: contract, quirk-9: on, scans: 2, arrivals: 8/s}
+              head: {phones: 6, profile: swiftwing-head, quirk-11: off, scans: 2, arrivals: 8/s}
+              contract: {phones: 6, profile: contract, scans: 2, arrivals: 8/s}
             server: {books: 2..4, job-time: 400ms..900ms, ping: 1s}
             faults: [{do: reset, on: stream, after: 1..2 events, chance: 50%}]
             drain: 10s

@@ -59,7 +59,7 @@ extension SideBySide {
             let folder = scratch.folder.appending(path: "profiles")
             let outcome = try await Binary.run(
                 [
-                    "simulate", "steady-load", "--devices", "10", "--profile", "contract,swiftwing-legacy",
+                    "simulate", "steady-load", "--phones", "10", "--profile", "contract,swiftwing-legacy",
                     "--output", folder.path, "--quiet", "--no-color",
                 ])
             for profile in ["contract", "swiftwing-legacy"] {

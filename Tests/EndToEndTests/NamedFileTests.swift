@@ -5,7 +5,7 @@ extension SideBySide {
     /// Files that options name to be written: what others made is kept.
     @Suite struct NamedFileTests {
         private static let simulate = [
-            "simulate", "flaky-network", "--devices", "2", "--quiet", "--force", "--output",
+            "simulate", "flaky-network", "--phones", "2", "--quiet", "--force", "--output",
         ]
 
         @Test func `a plan replaces a plan, and nothing else`() async throws {
@@ -74,7 +74,7 @@ extension SideBySide {
                 ["--output", file.path + "/x\u{1B}[31m"], ["--save-plan", file.path + "/x\u{1B}[31m"],
             ] {
                 let outcome = try await Binary.run(
-                    ["simulate", "flaky-network", "--devices", "2", "--quiet"] + words
+                    ["simulate", "flaky-network", "--phones", "2", "--quiet"] + words
                         + (words[0] == "--output" ? [] : ["--output", scratch.folder.path + "/r"]))
                 #expect(outcome.code == 74, "\(outcome)")
                 #expect(!(outcome.output + outcome.complaint).contains("\u{1B}"), "\(outcome)")

@@ -43,8 +43,8 @@ extension SideBySide {
             let run = try RunProcess(
                 ["steady-load", "--target", serve.base]
                     + ShortRun.set([
-                        Self.latency(options), "fleet.regulars.devices=4", "fleet.regulars.scans=1",
-                        "fleet.campaign.devices=4", "fleet.campaign.scans=1", "fleet.campaign.arrivals=4/s",
+                        Self.latency(options), "fleet.regulars.phones=4", "fleet.regulars.scans=1",
+                        "fleet.campaign.phones=4", "fleet.campaign.scans=1", "fleet.campaign.arrivals=4/s",
                     ]))
             let outcome = try await run.end(seconds: 40)
             #expect(outcome.code == code, "\(outcome)")

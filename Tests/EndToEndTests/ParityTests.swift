@@ -485,7 +485,7 @@ private struct Part {
             let start = script.start ?? 1_000 + index % 8 * 41
             let times = "think: 800ms, start: \(start)ms, request-timeout: 4s, idle-timeout: 1700ms"
             return
-                "  \(script.name): {devices: 1, scans: 2, network: wifi, \(times), \(photos)\(script.keys)}"
+                "  \(script.name): {phones: 1, scans: 2, network: wifi, \(times), \(photos)\(script.keys)}"
         }
         let faults = self.scripts.flatMap { script in
             script.faults.enumerated().map { index, fault in

@@ -6,7 +6,7 @@ extension SideBySide {
     @Suite struct PhotoSourceTests {
         private static let options =
             [
-                ShortRun.scenario, "--quiet", "--set", "faults=[]", "--set", "fleet.commuters.devices=2",
+                ShortRun.scenario, "--quiet", "--set", "faults=[]", "--set", "fleet.commuters.phones=2",
                 "--set", "fleet.commuters.scans=2", "--set", "fleet.commuters.network=perfect", "--set",
                 "server.job-time=100ms..200ms",
             ] + ShortRun.objectiveOfScansAlone

@@ -12,7 +12,7 @@ extension SideBySide {
             let text = try await Golden.transcript([
                 ["plan", "\(Self.fixtures)/mixed.scenario"],
                 [
-                    "plan", "\(Self.fixtures)/mixed.scenario", "--devices", "44", "--duration", "3s",
+                    "plan", "\(Self.fixtures)/mixed.scenario", "--phones", "44", "--duration", "3s",
                     "--seed", "9",
                 ],
                 ["plan", "Scenarios/flaky-network.scenario"],
@@ -27,7 +27,7 @@ extension SideBySide {
 
         @Test func `plan says how many machines a fleet needs`() async throws {
             let machine = ["--cores", "8", "--memory", "32GiB", "--descriptors", "20000"]
-            let words = ["plan", "Scenarios/crowd.scenario", "--devices", "1000000", "--shards"]
+            let words = ["plan", "Scenarios/crowd.scenario", "--phones", "1000000", "--shards"]
             let text = try await Binary.run(words + ["auto"] + machine)
             #expect(text.code == 0, "\(text)")
             #expect(text.output.contains("shards: 1000000 phones / 19512 a process = 52"), "\(text.output)")
@@ -41,7 +41,7 @@ extension SideBySide {
 
         @Test func `plan refuses what no machine gives`() async throws {
             let outcome = try await Binary.run([
-                "plan", "\(Self.fixtures)/mixed.scenario", "--devices", "900000", "--duration", "1s",
+                "plan", "\(Self.fixtures)/mixed.scenario", "--phones", "900000", "--duration", "1s",
             ])
             // A hard limit of a million descriptors exists, and then this is not a mistake.
             #expect([0, 104].contains(outcome.code))
@@ -79,7 +79,7 @@ extension SideBySide {
                 Data(
                     """
                     scenario: 1
-                    fleet: {phones: {devices: 20, scans: 12, arrivals: 40/s}}
+                    fleet: {phones: {phones: 20, scans: 12, arrivals: 40/s}}
                     server: {rate-limit: 10 per 20m}
                     slo: {scan.time: p(95) < 5s, scans.completed: count >= 240}
                     faults:
@@ -121,7 +121,7 @@ extension SideBySide {
             let scratch = try Scratch()
             let file = try scratch.file(
                 "photos.scenario",
-                Data("scenario: 1\nfleet:\n  a: {devices: 1, arrivals: 1/s, photos: shelve}\n".utf8)
+                Data("scenario: 1\nfleet:\n  a: {phones: 1, arrivals: 1/s, photos: shelve}\n".utf8)
             ).path
             let outcome = try await Binary.run(["check", file])
             #expect(outcome.code == 65, "\(outcome)")

@@ -180,7 +180,7 @@ extension SideBySide {
                 let outcome = try await Binary.run(["run", "flaky-network"] + words)
                 #expect(outcome.code == 64 && outcome.complaint.contains(text), "\(outcome)")
             }
-            let many = try await Binary.run(["run", "flaky-network", "--devices", "2", "--processes", "3"])
+            let many = try await Binary.run(["run", "flaky-network", "--phones", "2", "--processes", "3"])
             #expect(many.code == 64 && many.complaint.contains("2 phones cannot be divided into 3 shards"))
         }
 

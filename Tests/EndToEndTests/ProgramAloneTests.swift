@@ -104,8 +104,8 @@ extension SideBySide {
                     """
                     scenario: 1
                     fleet:
-                      near: {devices: 1, arrivals: 1/s, photos: mine}
-                      far: {devices: 1, arrivals: 1/s, photos: [\(elsewhere), ../elsewhere/one.jpg]}
+                      near: {phones: 1, arrivals: 1/s, photos: mine}
+                      far: {phones: 1, arrivals: 1/s, photos: [\(elsewhere), ../elsewhere/one.jpg]}
                     """.utf8))
             let plan = try await place.run("plan", "tests/photos.scenario")
             #expect(plan.code == 0 && plan.complaint.isEmpty, "\(plan)")

@@ -66,7 +66,7 @@ extension SideBySide {
             let text = """
                 scenario: 1
                 name: cut-sockets
-                fleet: {phones: {devices: 1, journey: bookshelf-scan, scans: 1, arrivals: 1/s}}
+                fleet: {phones: {phones: 1, journey: bookshelf-scan, scans: 1, arrivals: 1/s}}
                 faults: [{do: close, on: stream, after: 2 events}]
                 """
             let scenario = try scratch.file("cut.scenario", Data(text.utf8)).path

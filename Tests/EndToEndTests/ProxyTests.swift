@@ -170,7 +170,7 @@ extension SideBySide {
                 Data(
                     """
                     scenario: 1
-                    fleet: {nobody: {devices: 1, arrivals: 1/s}}
+                    fleet: {nobody: {phones: 1, arrivals: 1/s}}
                     faults: [{do: http-error, on: upload, status: 503}]
                     """.utf8))
             for arguments in [[], ["--quiet"]] {

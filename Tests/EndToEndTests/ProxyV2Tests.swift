@@ -8,7 +8,7 @@ extension SideBySide {
             scenario: 1
             name: v2-through-a-proxy
             seed: 5
-            fleet: {phones: {devices: 6, journey: JOURNEY, scans: 3, arrivals: 12/s}}
+            fleet: {phones: {phones: 6, journey: JOURNEY, scans: 3, arrivals: 12/s}}
             server: {rate-limit: off, job-time: 400ms..600ms, ping: 100ms}
             faults:
               - {do: http-error, on: upload, status: 503, code: CIRCUIT_OPEN, retry-after: 1s, chance: 50%}

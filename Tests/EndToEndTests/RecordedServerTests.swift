@@ -71,7 +71,7 @@ extension SideBySide {
                 Data(
                     """
                     scenario: 1
-                    fleet: {nobody: {devices: 1, arrivals: 1/s}}
+                    fleet: {nobody: {phones: 1, arrivals: 1/s}}
                     server: {job-time: 800ms}
                     faults: [{do: reset, on: stream, after: 2 events, cut: inside-event}]
                     """.utf8))

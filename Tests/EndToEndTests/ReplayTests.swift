@@ -17,7 +17,7 @@ extension SideBySide {
 
         @Test func `a plan gives the run that it was written of`() async throws {
             let scratch = try Scratch()
-            let plan = try await Self.plan(scratch, ["flaky-network", "--devices", "6", "--settle", "5m"])
+            let plan = try await Self.plan(scratch, ["flaky-network", "--phones", "6", "--settle", "5m"])
             let second = scratch.folder.appending(path: "second")
             let outcome = try await Subprocess.run(
                 Binary.path, ["replay", plan, "--output", second.path, "--quiet"], seconds: 60)
@@ -31,7 +31,7 @@ extension SideBySide {
 
         @Test func `verify finds two processes in agreement, and a canary out`() async throws {
             let scratch = try Scratch()
-            let plan = try await Self.plan(scratch, ["flaky-network", "--devices", "6"])
+            let plan = try await Self.plan(scratch, ["flaky-network", "--phones", "6"])
             let verified = try await Subprocess.run(Binary.path, ["replay", plan, "--verify"], seconds: 60)
             #expect(verified.code == 0)
             #expect(verified.output.hasPrefix("identical in two processes with different hash seeds: "))
@@ -47,7 +47,7 @@ extension SideBySide {
 
         @Test func `a plan of another format says so and stops`() async throws {
             let scratch = try Scratch()
-            let plan = try await Self.plan(scratch, ["flaky-network", "--devices", "1"])
+            let plan = try await Self.plan(scratch, ["flaky-network", "--phones", "1"])
             let text = try String(contentsOfFile: plan, encoding: .utf8)
             try text.replacing("\"plan\": 1,", with: "\"plan\": 7,").write(
                 toFile: plan, atomically: true, encoding: .utf8)
@@ -61,7 +61,7 @@ extension SideBySide {
         @Test func `a plan whose limits a run breaks ends with the last events, not in a hang`() async throws
         {
             let scratch = try Scratch()
-            let plan = try await Self.plan(scratch, ["flaky-network", "--devices", "6"])
+            let plan = try await Self.plan(scratch, ["flaky-network", "--phones", "6"])
             let text = try String(contentsOfFile: plan, encoding: .utf8)
             let limited = text.replacing(/"heap-max": [0-9]+/, with: "\"heap-max\": 9")
             try limited.write(toFile: plan, atomically: true, encoding: .utf8)

@@ -34,7 +34,7 @@ extension SideBySide {
         ) async throws -> RunReport {
             let folder = scratch.folder.appending(path: name)
             let outcome = try await Binary.run(
-                ["simulate", "flaky-network", "--devices", String(devices), "--output", folder.path]
+                ["simulate", "flaky-network", "--phones", String(devices), "--output", folder.path]
                     + ["--quiet"] + more)
             try #require(outcome.code == 0, "\(outcome)")
             return RunReport(folder: folder)
@@ -165,7 +165,7 @@ extension SideBySide {
             let scratch = try Scratch()
             let folder = scratch.folder.appending(path: "run")
             let outcome = try await Binary.run([
-                "simulate", "flaky-network", "--devices", "12", "--output", folder.path, "--quiet", "--set",
+                "simulate", "flaky-network", "--phones", "12", "--output", folder.path, "--quiet", "--set",
                 "slo.sse.connect.time=p(95) < 1ms", "--tag", "build=<\"1432\">",
             ])
             #expect(outcome.code == 99)
@@ -186,7 +186,7 @@ extension SideBySide {
             let scratch = try Scratch()
             let folder = scratch.folder.appending(path: "run")
             let run = try await Binary.run([
-                "simulate", "flaky-network", "--devices", "4", "--quiet", "--summary-line", "--output",
+                "simulate", "flaky-network", "--phones", "4", "--quiet", "--summary-line", "--output",
                 folder.path,
             ])
             #expect(run.code == 0)
@@ -336,7 +336,7 @@ extension SideBySide {
         @Test func `a phone's story has a line for each observation of it`() async throws {
             let scratch = try Scratch()
             let report = try await Self.simulated(scratch, "run")
-            let told = try await Binary.run(["inspect", report.folder.path, "--device", "3"])
+            let told = try await Binary.run(["inspect", report.folder.path, "--phone", "3"])
             #expect(told.code == 0)
             let lines = told.output.split(separator: "\n")
             let logged = try report.text("events.ndjson").split(separator: "\n")
@@ -354,8 +354,8 @@ extension SideBySide {
             let list = try await Binary.run(["inspect", report.folder.path])
             #expect(list.code == 0 && list.output.hasPrefix("phone  group"))
             #expect(list.output.contains(#/\n[0-9]+ phones? with problems, the worst first; the weights, /#))
-            #expect(list.complaint.contains("--device"))
-            let nobody = try await Binary.run(["inspect", report.folder.path, "--device", "99"])
+            #expect(list.complaint.contains("--phone"))
+            let nobody = try await Binary.run(["inspect", report.folder.path, "--phone", "99"])
             #expect(nobody.code == 65)
             #expect(nobody.complaint.contains("the phones of the run have the numbers 0 to 11"))
         }
@@ -363,7 +363,7 @@ extension SideBySide {
         @Test func `the story of a scan fits the terminal, and no word is cut`() async throws {
             let scratch = try Scratch()
             let report = try await Self.simulated(scratch, "run")
-            let words = ["inspect", report.folder.path, "--device", "3", "--scan", "1"]
+            let words = ["inspect", report.folder.path, "--phone", "3", "--scan", "1"]
             let told = try await Binary.run(words)
             #expect(told.code == 0, "\(told)")
             let lines = told.output.split(separator: "\n").map(String.init)
@@ -382,7 +382,7 @@ extension SideBySide {
             func text(_ output: String) -> Set<Substring> { Set(output.split { " \n".contains($0) }) }
             #expect(text(narrow.output) == text(told.output))
             let nothing = try await Binary.run(
-                ["inspect", report.folder.path, "--device", "3", "--scan", "999"])
+                ["inspect", report.folder.path, "--phone", "3", "--scan", "999"])
             #expect(nothing.code == 65 && nothing.complaint.contains("the phone has the scans 1"))
             #expect(try await Binary.run(["inspect", report.folder.path, "--scan", "1"]).code == 64)
         }
@@ -391,7 +391,7 @@ extension SideBySide {
             let scratch = try Scratch()
             let folder = scratch.folder.appending(path: "run")
             let run = try await Binary.run([
-                "simulate", "flaky-network", "--devices", "4", "--quiet", "--output", folder.path, "--set",
+                "simulate", "flaky-network", "--phones", "4", "--quiet", "--output", folder.path, "--set",
                 "server.job-time=5m",
             ])
             #expect(run.code == 99)
@@ -411,14 +411,14 @@ extension SideBySide {
                 try await Binary.run(["inspect", healthy.folder.path, "--slower-than", "1h"]).output
                     == "no scan took 60 min or longer\n")
             #expect(
-                try await Binary.run(["inspect", healthy.folder.path, "--hung", "--device", "1"]).code == 64)
+                try await Binary.run(["inspect", healthy.folder.path, "--hung", "--phone", "1"]).code == 64)
         }
 
         @Test func `a reader that has had enough is no error`() async throws {
             let scratch = try Scratch()
             let report = try await Self.simulated(scratch, "run")
             let line =
-                "'\(Binary.path.path)' inspect '\(report.folder.path)' --device 3 | true; echo ${PIPESTATUS[0]}"
+                "'\(Binary.path.path)' inspect '\(report.folder.path)' --phone 3 | true; echo ${PIPESTATUS[0]}"
             let outcome = try await Subprocess.run(URL(filePath: "/usr/bin/env"), ["bash", "-c", line])
             #expect(outcome.output == "0\n")
             #expect(outcome.complaint == "")

@@ -17,7 +17,7 @@ extension SideBySide {
             }
             let groups = phones.map { phone in
                 """
-                  \(phone.name): {devices: 1, scans: 1, network: wifi, think: 1s, start: 200ms,\
+                  \(phone.name): {phones: 1, scans: 1, network: wifi, think: 1s, start: 200ms,\
                  photos: {paint: 1, size: 320x240},\
                  review: {approve: 50%, edit: 40%, reject: 10%, after: 400ms..3s}\(phone.keys)}
                 """

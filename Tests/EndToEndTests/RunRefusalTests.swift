@@ -22,11 +22,11 @@ extension SideBySide {
             (["flaky-network", "--output", "FILE/run"], 74, ["cannot write ", "FILE/run: Not a directory"]),
             (["flaky-network", "--state", "FILE/state"], 74, ["cannot use the state folder: "]),
             (
-                ["flaky-network", "--devices", "500000"], 104,
+                ["flaky-network", "--phones", "500000"], 104,
                 ["500000 phones need ", " file descriptors, but the limit is "]
             ),
-            (["flaky-network", "--devcies", "5"], 64, ["did you mean '--devices'?"]),
-            (["flaky-network", "--devices", "none"], 64, ["--devices"]),
+            (["flaky-network", "--devcies", "5"], 64, ["did you mean '--phones'?"]),
+            (["flaky-network", "--phones", "none"], 64, ["--phones"]),
             (["flaky-network", "--target", "nonsense"], 64, ["--target expects an http or https URL"]),
             (["flaky-network", "--cacert", "ca.pem"], 64, ["--cacert requires --target"]),
             (["flaky-network", "--http", "2"], 64, ["--http requires --target"]),
@@ -125,7 +125,7 @@ extension SideBySide {
                 ["run", ShortRun.scenario, "--output", "report", "--quiet", "--no-color"]
                     + ShortRun.options + ShortRun.objectiveOfScansAlone
                     + ShortRun.set([
-                        "fleet.commuters.photos=mixed", "fleet.commuters.devices=2",
+                        "fleet.commuters.photos=mixed", "fleet.commuters.phones=2",
                         "fleet.commuters.scans=1",
                         "faults=[]",
                     ]),

@@ -60,7 +60,7 @@ extension SideBySide {
         private static func arguments(_ state: State, _ more: [String]) -> [String] {
             [ShortRun.scenario, "--state", state.folder.path] + ShortRun.options
                 + ShortRun.objectiveOfScansAlone
-                + ShortRun.set(["fleet.commuters.devices=\(Self.devices)", "fleet.commuters.arrivals=6/s"])
+                + ShortRun.set(["fleet.commuters.phones=\(Self.devices)", "fleet.commuters.arrivals=6/s"])
                 + more
         }
 
@@ -179,7 +179,7 @@ extension SideBySide {
 
             // The phones of a smaller fleet are others, and would leave the rest behind.
             let small = try RunProcess(
-                Self.arguments(state, ["--duration", "1ms"]) + ShortRun.set(["fleet.commuters.devices=1"]))
+                Self.arguments(state, ["--duration", "1ms"]) + ShortRun.set(["fleet.commuters.phones=1"]))
             let alone = try await small.end(seconds: 50)
             #expect(alone.code == 65, "\(alone)")
             #expect(

@@ -23,7 +23,7 @@ extension SideBySide {
         private static let arguments =
             [ShortRun.scenario] + ShortRun.options + ShortRun.objectiveOfScansAlone
             + ShortRun.set([
-                "faults=[]", "fleet.commuters.devices=2", "fleet.commuters.scans=10",
+                "faults=[]", "fleet.commuters.phones=2", "fleet.commuters.scans=10",
                 "fleet.commuters.arrivals=40/s", "fleet.commuters.preprocess=once", "drain=10s",
             ])
 
@@ -86,7 +86,7 @@ extension SideBySide {
         @Test func `processes share a salt that was drawn for them`() async throws {
             try await ServeProcess.during(["--quiet"] + Self.limit) { serve in
                 let run = try await Self.run(
-                    serve, ["--processes", "2", "--set", "fleet.commuters.devices=4"])
+                    serve, ["--processes", "2", "--set", "fleet.commuters.phones=4"])
                 #expect(run.outcome.code == 0, "\(run.outcome)")
                 let salts = try ["shards/0-of-2/", "shards/1-of-2/"].map { try run.salt($0) }
                 #expect(salts[0] != nil && salts[0] == salts[1])

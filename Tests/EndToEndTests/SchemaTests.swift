@@ -44,27 +44,27 @@ extension SideBySide {
 
         /// Each text, and the position that the validator names.
         private static let refused: [(text: String, place: String)] = [
-            ("fleet: {a: {devices: 1, arrivals: 1/s, network: 4g}}", "fleet/a/network"),
-            ("fleet: {a: {devices: 1, arrivals: 1/s, network: 17}}", "fleet/a/network"),
-            ("fleet: {a: {devices: 1, arrivals: 1/s, network: none}}", "fleet/a/network"),
+            ("fleet: {a: {phones: 1, arrivals: 1/s, network: 4g}}", "fleet/a/network"),
+            ("fleet: {a: {phones: 1, arrivals: 1/s, network: 17}}", "fleet/a/network"),
+            ("fleet: {a: {phones: 1, arrivals: 1/s, network: none}}", "fleet/a/network"),
             (
-                "fleet: {a: {devices: 1, arrivals: 1/s, network: [{at: 0s, link: lte}, {at: 9s, link: tunnel}]}}",
+                "fleet: {a: {phones: 1, arrivals: 1/s, network: [{at: 0s, link: lte}, {at: 9s, link: tunnel}]}}",
                 "fleet/a/network/1/link"
             ),
-            ("fleet: {a: {devices: 1, arrivals: [1]}}", "fleet/a/arrivals/0"),
-            ("fleet: {a: {devices: 1, arrivals: [{rate: 1/s, over: 5s}]}}", "fleet/a/arrivals/0"),
-            ("fleet: {a: {devices: 1, arrivals: [{ramp: 1/s, over: 5s}]}}", "fleet/a/arrivals/0/ramp"),
-            ("fleet: {a: {devices: 1, arrivals: []}}", "fleet/a/arrivals"),
-            ("fleet: {a: {devices: 1, arrivals: 1/s, think: 1s}}", "fleet/a"),
-            ("fleet: {a: {devices: 1, arrivals: 1/s, start: 1s}}", "fleet/a"),
-            ("fleet: {a: {devices: 1}}", "fleet/a"),
+            ("fleet: {a: {phones: 1, arrivals: [1]}}", "fleet/a/arrivals/0"),
+            ("fleet: {a: {phones: 1, arrivals: [{rate: 1/s, over: 5s}]}}", "fleet/a/arrivals/0"),
+            ("fleet: {a: {phones: 1, arrivals: [{ramp: 1/s, over: 5s}]}}", "fleet/a/arrivals/0/ramp"),
+            ("fleet: {a: {phones: 1, arrivals: []}}", "fleet/a/arrivals"),
+            ("fleet: {a: {phones: 1, arrivals: 1/s, think: 1s}}", "fleet/a"),
+            ("fleet: {a: {phones: 1, arrivals: 1/s, start: 1s}}", "fleet/a"),
+            ("fleet: {a: {phones: 1}}", "fleet/a"),
             ("fleet: {a: {arrivals: 1/s}}", "fleet/a"),
-            ("fleet: {a: {devices: 0, arrivals: 1/s}}", "fleet/a/devices"),
+            ("fleet: {a: {phones: 0, arrivals: 1/s}}", "fleet/a/devices"),
             ("fleet: {a: {devices: many, arrivals: 1/s}}", "fleet/a/devices"),
-            ("fleet: {a: {devices: 1, arrivals: 1/s, profile: contrakt}}", "fleet/a/profile"),
-            ("fleet: {a: {devices: 1, arrivals: 1/s, resume: maybe}}", "fleet/a/resume"),
-            ("fleet: {a: {devices: 1, arrivals: 1/s, idle-timeout: 5 s}}", "fleet/a/idle-timeout"),
-            ("fleet: {all: {devices: 1, arrivals: 1/s}}", "fleet"),
+            ("fleet: {a: {phones: 1, arrivals: 1/s, profile: contrakt}}", "fleet/a/profile"),
+            ("fleet: {a: {phones: 1, arrivals: 1/s, resume: maybe}}", "fleet/a/resume"),
+            ("fleet: {a: {phones: 1, arrivals: 1/s, idle-timeout: 5 s}}", "fleet/a/idle-timeout"),
+            ("fleet: {all: {phones: 1, arrivals: 1/s}}", "fleet"),
             ("seed: 1", ""),
             ("GROUP\nserver: {ping: 5d}", "server/ping"),
             ("GROUP\nserver: {repeated-cleanup: 405}", "server/repeated-cleanup"),
@@ -86,7 +86,7 @@ extension SideBySide {
             ("GROUP\nfaults: [{on: stream}]", "faults/0"),
         ]
 
-        private static let group = "fleet: {a: {devices: 1, arrivals: 1/s}}"
+        private static let group = "fleet: {a: {phones: 1, arrivals: 1/s}}"
 
         @Test func `what the schema refuses, check refuses as well, and an editor marks its place`()
             async throws
@@ -109,11 +109,11 @@ extension SideBySide {
         /// Forms that a schema could easily refuse.
         private static let taken = [
             "fleet: {a: {devices: '40', arrivals: 1.5/m, scans: '${SCANS:-3}', network: '${LINK:-lte}'}}",
-            "fleet: {a: {devices: 1, think: 1s, start: 0s..5s, profile: '${PROFILE:-contract}', resume: true}}",
-            "fleet: {7: {devices: 1, arrivals: [{rate: 0/s, for: 1s}, {ramp: 1/s..2/4s, over: 1m}]}}",
-            "fleet: {a: {devices: 1, arrivals: 1/s, network: {up: {rate: off, loss: 2%}, dns-delay: 1s}}}",
-            "fleet: {a: {devices: 1, arrivals: 1/s, network: [{at: 0s, link: lte}, {at: 9s, link: none, for: 1s}]}}",
-            "fleet: {a: {devices: 1, arrivals: 1/s, photos: {paint: 2}, gap-1: off, idle-timeout: auto}}",
+            "fleet: {a: {phones: 1, think: 1s, start: 0s..5s, profile: '${PROFILE:-contract}', resume: true}}",
+            "fleet: {7: {phones: 1, arrivals: [{rate: 0/s, for: 1s}, {ramp: 1/s..2/4s, over: 1m}]}}",
+            "fleet: {a: {phones: 1, arrivals: 1/s, network: {up: {rate: off, loss: 2%}, dns-delay: 1s}}}",
+            "fleet: {a: {phones: 1, arrivals: 1/s, network: [{at: 0s, link: lte}, {at: 9s, link: none, for: 1s}]}}",
+            "fleet: {a: {phones: 1, arrivals: 1/s, photos: {paint: 2}, gap-1: off, idle-timeout: auto}}",
             "name: 2024\ndescription:\nseed: 7\nGROUP\nfaults:\nslo:",
             "GROUP\nserver: {repeated-cleanup: 404, retry: off, rate-limit: 10 per 20m, dialect: bendv3}",
             "GROUP\nserver: {circuit-breaker: {failures: 3}, links: 'https://api.example'}",
@@ -134,7 +134,7 @@ extension SideBySide {
             let base = try scratch.file(
                 "base.scenario",
                 Data(
-                    "scenario: 1\ndrain: 20s\nfleet: {a: {devices: 1, arrivals: 1/s, network: lte}}\n".utf8)
+                    "scenario: 1\ndrain: 20s\nfleet: {a: {phones: 1, arrivals: 1/s, network: lte}}\n".utf8)
             ).path
             let top = try scratch.file(
                 "top.scenario",

@@ -194,7 +194,7 @@ extension SideBySide {
             seed: 42
             fleet:
               phones:
-                {devices: \(self.devices), profile: contract, network: perfect, scans: 1, arrivals: 20/s,
+                {phones: \(self.devices), profile: contract, network: perfect, scans: 1, arrivals: 20/s,
                  spacing: uniform, photos: shelves}
             server:
               {dialect: contract, books: 4..6, job-time: \(one.jobTime), ping: \(one.ping),

@@ -84,7 +84,7 @@ extension SideBySide {
             for index in [0, 2, 3] {
                 shards.append(scratch.folder.appending(path: "\(index)"))
                 _ = try await Self.simulate(
-                    ["flaky-network", "--devices", "12", "--shard", "\(index)/4"],
+                    ["flaky-network", "--phones", "12", "--shard", "\(index)/4"],
                     to: shards[shards.count - 1])
             }
             let merged = scratch.folder.appending(path: "merged")
@@ -104,7 +104,7 @@ extension SideBySide {
             let scratch = try Scratch()
             func shard(_ name: String, _ words: [String]) async throws -> URL {
                 let folder = scratch.folder.appending(path: name)
-                _ = try await Self.simulate(["flaky-network", "--devices", "8"] + words, to: folder)
+                _ = try await Self.simulate(["flaky-network", "--phones", "8"] + words, to: folder)
                 return folder
             }
             let first = try await shard("first", ["--shard", "0/2"])
@@ -144,7 +144,7 @@ extension SideBySide {
                 shards.append(scratch.folder.appending(path: "run/shards/\(index)-of-2"))
                 _ = try await Self.simulate(
                     [
-                        "flaky-network", "--devices", "12", "--set", "fleet.commuters.gap-5=on", "--shard",
+                        "flaky-network", "--phones", "12", "--set", "fleet.commuters.gap-5=on", "--shard",
                         "\(index)/2",
                     ] + more, to: shards[index])
             }
@@ -205,7 +205,7 @@ extension SideBySide {
         @Test func `the folder of a merge is that of a run`() async throws {
             let scratch = try Scratch()
             let whole = scratch.folder.appending(path: "whole")
-            let words = ["flaky-network", "--devices", "12"]
+            let words = ["flaky-network", "--phones", "12"]
             _ = try await Self.simulate(words, to: whole)
             // As a run in several processes leaves it.
             let merged = scratch.folder.appending(path: "merged")
@@ -221,7 +221,7 @@ extension SideBySide {
             let trend = try await Binary.run(["trend", whole.path, merged.path, "--no-color"])
             #expect(trend.code == 0 && trend.output.contains("2 runs"), "\(trend)")
             for words in [
-                ["--device", "7"], ["--device", "7", "--scan", "1"], [], ["--slower-than", "4s"],
+                ["--phone", "7"], ["--phone", "7", "--scan", "1"], [], ["--slower-than", "4s"],
             ] {
                 let (one, all) = (
                     try await Binary.run(["inspect", whole.path] + words),
@@ -238,7 +238,7 @@ extension SideBySide {
             let again = try await Binary.run(["report", alone.path, "--no-color"])
             #expect(again.code == 0 && again.output.contains("Reproduce with"), "\(again)")
             #expect(try RunReport(folder: alone).text("report.md") == page)
-            let story = try await Binary.run(["inspect", alone.path, "--device", "7"])
+            let story = try await Binary.run(["inspect", alone.path, "--phone", "7"])
             #expect(story.code == 65 && story.complaint.contains("has no events.ndjson"), "\(story)")
         }
 
@@ -266,7 +266,7 @@ extension SideBySide {
             for index in 0..<2 {
                 shards.append(scratch.folder.appending(path: "\(index)"))
                 _ = try await Self.simulate(
-                    ["flaky-network", "--devices", "12", "--shard", "\(index)/2"] + objective,
+                    ["flaky-network", "--phones", "12", "--shard", "\(index)/2"] + objective,
                     to: shards[index])
             }
             let merged = scratch.folder.appending(path: "merged")
@@ -292,7 +292,7 @@ extension SideBySide {
             let scratch = try Scratch()
             let shard = scratch.folder.appending(path: "shard")
             let outcome = try await Self.simulate(
-                ["flaky-network", "--devices", "12", "--shard", "0/2"], to: shard)
+                ["flaky-network", "--phones", "12", "--shard", "0/2"], to: shard)
             #expect(
                 outcome.output.contains(
                     "retry.budget, herd.bounded (could not be judged before the shards are merged)"),

@@ -58,7 +58,7 @@ extension SideBySide {
             description: A few phones against a backend that is not well.
             seed: 3
             fleet:
-              crowd: {devices: 6, scans: 2, arrivals: 12/s, network: perfect, photos: {paint: 1, size: 320x240}}
+              crowd: {phones: 6, scans: 2, arrivals: 12/s, network: perfect, photos: {paint: 1, size: 320x240}}
             server: {books: 2..4, job-time: 300ms..900ms}
             drain: 3s
             # What the target does wrong is not the question here, but what becomes of the phones.

@@ -8,7 +8,7 @@ extension SideBySide {
         private static let phonesMax = ["crowd": 500, "hour": 50, "day": 10]
         private static let scenarios = ScenarioNames.all
             .filter { !Self.broken.contains($0) && $0 != Self.compared }.map { name in
-                Self.phonesMax[name].map { [name, "--devices", String($0)] } ?? [name]
+                Self.phonesMax[name].map { [name, "--phones", String($0)] } ?? [name]
             }
         /// Those of a client that loses scans.
         private static let broken = ["head-on-flaky-network"]
@@ -95,7 +95,7 @@ extension SideBySide {
                 let file = scratch.folder.appending(path: "mine.scenario")
                 try """
                 scenario: 1
-                fleet: {phones: {devices: 3, scans: 2, arrivals: 4/s, photos: shelves}}
+                fleet: {phones: {phones: 3, scans: 2, arrivals: 4/s, photos: shelves}}
                 server: {job-time: 300ms}
                 faults: [{do: strip-books, chance: 100%}]
                 sometimes: [\(moments)]
@@ -112,7 +112,7 @@ extension SideBySide {
         }
 
         @Test func `another seed is another run`() async throws {
-            let arguments = ["flaky-network", "--devices", "10"]
+            let arguments = ["flaky-network", "--phones", "10"]
             let first = try await Run(arguments + ["--seed", "1"])
             let second = try await Run(arguments + ["--seed", "2"])
             #expect(try first.events() != second.events())
@@ -120,7 +120,7 @@ extension SideBySide {
         }
 
         @Test func `in a day jobs outlive their tokens, and the 401s show`() async throws {
-            let run = try await Run(["day", "--devices", "10"])
+            let run = try await Run(["day", "--phones", "10"])
             let summary = try run.report.summary()
             #expect(run.outcome.code == 0)
             #expect(summary.scans.completed == 50)
@@ -132,12 +132,12 @@ extension SideBySide {
         }
 
         @Test func `a run leaves the same files as a live one, and says how to run it again`() async throws {
-            let run = try await Run(["token-expiry", "--devices", "6", "--seed", "77", "--trace"])
+            let run = try await Run(["token-expiry", "--phones", "6", "--seed", "77", "--trace"])
             #expect(
                 run.report.files == RunReport.names)
             #expect(
                 run.outcome.output.contains(
-                    "swiftwing-sim simulate token-expiry --devices 6 --seed 77"))
+                    "swiftwing-sim simulate token-expiry --phones 6 --seed 77"))
             #expect(try run.report.text("events.ndjson").contains("\"kind\":\"progress\""))
         }
     }

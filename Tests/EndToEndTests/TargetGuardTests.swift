@@ -77,7 +77,7 @@ extension SideBySide {
         @Test func `connections come from the source addresses that were given`() async throws {
             try await ServeProcess.during([]) { served in
                 let (_, calls) = try await self.socketCalls([
-                    served.base, "--source", "127.0.0.5,127.0.0.6", "--devices", "2",
+                    served.base, "--source", "127.0.0.5,127.0.0.6", "--phones", "2",
                 ])
                 for address in ["127.0.0.5", "127.0.0.6"] {
                     #expect(calls.contains { $0.contains("bind(") && $0.contains(address) })

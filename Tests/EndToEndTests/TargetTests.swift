@@ -96,7 +96,7 @@ extension SideBySide {
             #expect(refused.complaint.contains("it does not agree to HTTP/2"), "\(refused.complaint)")
             let run = try RunProcess(
                 ["staging-smoke", "--processes", "2"] + ShortRun.objectiveOfScansAlone + trust
-                    + ShortRun.set(["fleet.testers.devices=4", "fleet.testers.arrivals=8/s"]))
+                    + ShortRun.set(["fleet.testers.phones=4", "fleet.testers.arrivals=8/s"]))
             let outcome = try await run.end(seconds: 50)
             #expect(outcome.hasPassed, "\(outcome)")
             #expect(try run.report.summary().scans.completed == 8)

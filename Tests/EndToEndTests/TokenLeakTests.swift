@@ -29,7 +29,7 @@ extension SideBySide {
             let report = RunReport(folder: scratch.folder.appending(path: "report"))
             let plan = scratch.folder.appending(path: "plan.json")
             let outcome = try await Binary.run(
-                ["simulate", "token-expiry", "--devices", "12", "--trace", "--quiet", "--output"]
+                ["simulate", "token-expiry", "--phones", "12", "--trace", "--quiet", "--output"]
                     + [report.folder.path, "--save-plan", plan.path])
             #expect(outcome.code == 0, "\(outcome)")
             let log = try report.log()

@@ -9,7 +9,7 @@ extension SideBySide {
             name: unknown-books
             seed: 3
             fleet:
-              batches: {devices: 4, scans: 3, journey: batch-enrichment, batch-form: barcodes, arrivals: 6/s, network: perfect}
+              batches: {phones: 4, scans: 3, journey: batch-enrichment, batch-form: barcodes, arrivals: 6/s, network: perfect}
             server: {books: 6..8, job-time: 300ms..600ms}
             slo: {scans.lost: count == 0}
             drain: 10s

@@ -32,7 +32,7 @@ extension SideBySide {
             let text = """
                 scenario: 1
                 name: v2-faults
-                fleet: {phones: {devices: 1, scans: 1, arrivals: 1/s}}
+                fleet: {phones: {phones: 1, scans: 1, arrivals: 1/s}}
                 server: {rate-limit: off, job-time: 500ms..600ms}
                 faults:
                 \(lines.map { "  - {\($0)}" }.joined(separator: "\n"))

@@ -53,7 +53,7 @@ def arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--server", metavar="URL", help="address of the backend, such as http://127.0.0.1:8090")
     add("--bug", action="append", default=[], metavar="NAME", help="turn a switch on; may be repeated")
-    add("--devices", type=int, default=1, help="phones (default: 1)")
+    add("--phones", type=int, default=1, help="phones (default: 1)")
     add("--scans", type=int, default=1, help="scans of each phone (default: 1)")
     add("--every", type=float, default=0.3, help="seconds between two scans of a phone (default: 0.3)")
     add("--photo", type=Path, nargs="+", default=[], metavar="FILE", help="JPEG files (default: Images/shelves)")
@@ -68,7 +68,7 @@ def arguments() -> argparse.Namespace:
     if missing:
         parser.error(f"no such switch: {', '.join(missing)} (see --list)")
     if options.devices < 1 or options.scans < 1:
-        parser.error("--devices and --scans must be at least 1")
+        parser.error("--phones and --scans must be at least 1")
     return options
 
 

@@ -94,7 +94,7 @@ async def check_command_line(address: str) -> list[str]:
     """Return what the program itself does wrong: exit codes, lines, and the id that it keeps."""
     wrong = []
     with tempfile.TemporaryDirectory() as state:
-        code, out = await command("--server", address, "--state", state, "--devices", "2", "--scans", "2")
+        code, out = await command("--server", address, "--state", state, "--phones", "2", "--scans", "2")
         lines = [json.loads(line) for line in out.splitlines()]
         if code != 0 or len(lines) != 4 or any(not line["books"] for line in lines):
             wrong.append(f"two devices with two scans: exit code {code}, {out}")

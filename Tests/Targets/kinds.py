@@ -34,46 +34,46 @@ def shipped(name, backend, *unjudged):
 BOOKS = ("books.missing", "count == 0")
 TEXTS = ("reconcile.wrong", "rate < 5%")
 READERS = """
-  readers: {devices: 6, journey: text-enrichment, scans: 2, arrivals: 4/s, regions: 2..4, reader: {time: 50ms..150ms}%s}
+  readers: {phones: 6, journey: text-enrichment, scans: 2, arrivals: 4/s, regions: 2..4, reader: {time: 50ms..150ms}%s}
 """
 KINDS = {
     # v3
     "open": Kind("""
-  phones: {devices: 8, scans: 2, arrivals: 4/s, idle-timeout: 4s, request-timeout: 4s}
-  shelves: {devices: 3, scans: 2, arrivals: 2/s, photos-per-scan: 2..3, idle-timeout: 4s, request-timeout: 4s}
+  phones: {phones: 8, scans: 2, arrivals: 4/s, idle-timeout: 4s, request-timeout: 4s}
+  shelves: {phones: 3, scans: 2, arrivals: 2/s, photos-per-scan: 2..3, idle-timeout: 4s, request-timeout: 4s}
 """),
     "killed": Kind("""
-  phones: {devices: 6, scans: 2, think: 200ms..800ms, network: wifi}
-  fetching: {devices: 4, scans: 2, think: 200ms..800ms, network: wifi, inline-books: off}
-""", ["{do: kill, id: killed, at: 500ms..4s, for: 500ms, scope: 50% of devices}"]),
+  phones: {phones: 6, scans: 2, think: 200ms..800ms, network: wifi}
+  fetching: {phones: 4, scans: 2, think: 200ms..800ms, network: wifi, inline-books: off}
+""", ["{do: kill, id: killed, at: 500ms..4s, for: 500ms, scope: 50% of phones}"]),
     "canceled": Kind("""
-  phones: {devices: 10, scans: 2, think: 200ms..800ms, cancel: {chance: 50%, after: 200ms..1500ms}}
+  phones: {phones: 10, scans: 2, think: 200ms..800ms, cancel: {chance: 50%, after: 200ms..1500ms}}
 """),
     "polling": Kind("""
-  pollers: {devices: 6, scans: 2, think: 200ms..800ms, status-polling: always, request-timeout: 4s}
-  switchers: {devices: 4, scans: 2, think: 200ms..800ms, status-polling: after-loss, request-timeout: 4s}
+  pollers: {phones: 6, scans: 2, think: 200ms..800ms, status-polling: always, request-timeout: 4s}
+  switchers: {phones: 4, scans: 2, think: 200ms..800ms, status-polling: after-loss, request-timeout: 4s}
 """),
     "fetching": Kind("""
-  phones: {devices: 8, scans: 2, arrivals: 4/s, inline-books: off, request-timeout: 4s}
+  phones: {phones: 8, scans: 2, arrivals: 4/s, inline-books: off, request-timeout: 4s}
 """),
     # Several scans a moment: errors of one phone come between the requests of another.
     "crowd": Kind("""
-  phones: {devices: 30, scans: 1, arrivals: 30/s, request-timeout: 4s}
+  phones: {phones: 30, scans: 1, arrivals: 30/s, request-timeout: 4s}
 """),
     # v2
     "imports": Kind("""
-  readers: {devices: 8, journey: csv-import, library: {rows: 10..80}, scans: 2, think: 200ms..800ms}
-  undecided: {devices: 4, journey: csv-import, library: {rows: 10..80}, scans: 1, think: 200ms..800ms, cancel: {chance: 70%, after: 200ms..1s}}
+  readers: {phones: 8, journey: csv-import, library: {rows: 10..80}, scans: 2, think: 200ms..800ms}
+  undecided: {phones: 4, journey: csv-import, library: {rows: 10..80}, scans: 1, think: 200ms..800ms, cancel: {chance: 70%, after: 200ms..1s}}
 """),
     "shelves": Kind("""
-  readers: {devices: 8, journey: bookshelf-scan, photos-per-scan: 1..3, scans: 2, arrivals: 4/s}
+  readers: {phones: 8, journey: bookshelf-scan, photos-per-scan: 1..3, scans: 2, arrivals: 4/s}
 """),
     "batches": Kind("""
-  readers: {devices: 6, journey: batch-enrichment, scans: 2, think: 200ms..800ms}
-  barcodes: {devices: 6, journey: batch-enrichment, batch-form: barcodes, scans: 2, think: 200ms..800ms}
+  readers: {phones: 6, journey: batch-enrichment, scans: 2, think: 200ms..800ms}
+  barcodes: {phones: 6, journey: batch-enrichment, batch-form: barcodes, scans: 2, think: 200ms..800ms}
 """),
     "look-ups": Kind("""
-  scanners: {devices: 10, journey: book-enrichment, scans: 4, repeats: 20%, arrivals: 8/s}
+  scanners: {phones: 10, journey: book-enrichment, scans: 4, repeats: 20%, arrivals: 8/s}
 """),
     # What a phone has read on spines
     "texts": Kind(READERS % "", counts={"texts.enriched": "captured"}),
@@ -83,28 +83,28 @@ KINDS = {
     "photos-for-texts": Kind(READERS % "", backend="without-texts", counts={"texts.photos": "captured"}),
     # Forms of plans
     "books": Kind("""
-  shelves: {devices: 4, journey: bookshelf-scan, photos-per-scan: 1..3, scans: 2, arrivals: 4/s}
-  batches: {devices: 4, journey: batch-enrichment, scans: 2, think: 200ms..800ms}
-  barcodes: {devices: 4, journey: batch-enrichment, batch-form: barcodes, scans: 2, think: 200ms..800ms}
-  importers: {devices: 4, journey: csv-import, library: {rows: 10..80}, scans: 2, think: 200ms..800ms}
+  shelves: {phones: 4, journey: bookshelf-scan, photos-per-scan: 1..3, scans: 2, arrivals: 4/s}
+  batches: {phones: 4, journey: batch-enrichment, scans: 2, think: 200ms..800ms}
+  barcodes: {phones: 4, journey: batch-enrichment, batch-form: barcodes, scans: 2, think: 200ms..800ms}
+  importers: {phones: 4, journey: csv-import, library: {rows: 10..80}, scans: 2, think: 200ms..800ms}
 """, backend="books"),
     "book-look-ups": Kind("""
-  scanners: {devices: 10, journey: book-enrichment, scans: 4, repeats: 20%, arrivals: 8/s}
+  scanners: {phones: 10, journey: book-enrichment, scans: 4, repeats: 20%, arrivals: 8/s}
 """, backend="books"),
     "progressive": Kind("""
-  phones: {devices: 8, scans: 2, arrivals: 4/s, idle-timeout: 4s, request-timeout: 4s}
+  phones: {phones: 8, scans: 2, arrivals: 4/s, idle-timeout: 4s, request-timeout: 4s}
 """, backend="progressive", counts={"shown": "received"}),
     "resumed-previews": Kind("""
-  phones: {devices: 8, scans: 2, arrivals: 4/s, network: wifi}
+  phones: {phones: 8, scans: 2, arrivals: 4/s, network: wifi}
 """, [
         "{do: reset, id: within, on: stream, after: 100KiB, chance: 30%}",
         "{do: reset, id: behind, on: stream, after: 6..12 events, chance: 30%}",
     ], backend="progressive"),
     "old-phones": Kind("""
-  phones: {devices: 8, scans: 2, arrivals: 4/s, result-events: ignored}
+  phones: {phones: 8, scans: 2, arrivals: 4/s, result-events: ignored}
 """, backend="progressive"),
     "canceling": Kind("""
-  phones: {devices: 9, scans: 1, arrivals: 6/s}
+  phones: {phones: 9, scans: 1, arrivals: 6/s}
 """, backend="canceling", loss=CANCELED),
     # Shipped scenarios
     "staging-smoke": shipped("staging-smoke", "progressive"),
@@ -189,17 +189,17 @@ VARIANTS = {
     "bandwidth": [Variant("open", "on: upload, rate: 8Mbps, chance: 50%")],
     "loss": [Variant("open", "on: link, share: 2%")],
     "refuse": [Variant("open", "on: upload, chance: 40%"), Variant("open", "on: stream, chance: 40%")],
-    "offline": [Variant("open", "scope: 50% of devices, at: 1s..2s, for: 1500ms")],
+    "offline": [Variant("open", "scope: 50% of phones, at: 1s..2s, for: 1500ms")],
     "handover": [Variant("open", "at: 1s..3s")],
-    "background": [Variant("open", "scope: 50% of devices, at: 1s..3s, for: 1s")],
+    "background": [Variant("open", "scope: 50% of phones, at: 1s..3s, for: 1s")],
     "kill": [
-        Variant("open", "scope: 50% of devices, at: 1s..3s, for: 500ms"),
-        Variant("open", "after: accepted, scope: 50% of devices, for: 500ms"),
-        Variant("imports", "scope: 50% of devices, at: 1s..3s, for: 500ms"),
+        Variant("open", "scope: 50% of phones, at: 1s..3s, for: 500ms"),
+        Variant("open", "after: accepted, scope: 50% of phones, for: 500ms"),
+        Variant("imports", "scope: 50% of phones, at: 1s..3s, for: 500ms"),
     ],
-    "reinstall": [Variant("open", "scope: 40% of devices, at: 1s..3s, for: 500ms", REMOVED)],
-    "clock-skew": [Variant("open", "by: -5m, scope: 50% of devices")],
-    "storage-full": [Variant("open", "scope: 50% of devices, at: 1s..2s, for: 1s", NO_ROOM)],
+    "reinstall": [Variant("open", "scope: 40% of phones, at: 1s..3s, for: 500ms", REMOVED)],
+    "clock-skew": [Variant("open", "by: -5m, scope: 50% of phones")],
+    "storage-full": [Variant("open", "scope: 50% of phones, at: 1s..2s, for: 1s", NO_ROOM)],
 }
 RESUMING = "{do: reset, id: cut, on: stream, after: 3 events, chance: 60%}"
 WITH_RESUMES = {

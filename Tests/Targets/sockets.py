@@ -34,7 +34,7 @@ name: sockets
 drain: 50s
 fleet:
   shelves:
-    {journey: bookshelf-scan, transport: websocket, devices: 8, scans: 2, arrivals: 6/s, photos: {paint: 1, size: 320x240}}
+    {journey: bookshelf-scan, transport: websocket, phones: 8, scans: 2, arrivals: 6/s, photos: {paint: 1, size: 320x240}}
 """
 # What a target breaks that refuses a token that was not used, or a job that is there.
 BROKEN = {"401": "target.auth", "404": "target.job-kept"}

@@ -18,7 +18,7 @@ package enum FaultPage {
             - chance: the probability, drawn once per scan and operation; for a fault of the phone, once per phone; default: `100%`
             - at: the start time, from the start of the run; default: `0s`
             - for: the duration; default: until the end of the run
-            - scope: the affected phones: `all`, a share such as `50% of devices`, the name of a group, or one phone by its
+            - scope: the affected phones: `all`, a share such as `50% of phones`, the name of a group, or one phone by its
               number, such as `phone 7`; default: `all`
             - scan, attempt: the one scan of a phone, and the one attempt of a request, that a fault of the server or the link
               affects, numbered from 1; default: all

@@ -24,7 +24,8 @@ struct FaultReader {
             return zip(nodes, FaultIDs.of(nodes)).compactMap { node, id in
                 guard var fault = self.fault(node, id: id ?? "") else { return nil }
                 if node["id"] == nil, node["key"] == nil {
-                    let content = ScenarioWriter.content(fault)
+                    // The text of a scope as earlier versions wrote it, so that their draws stay.
+                    let content = ScenarioWriter.content(fault).replacing("% of phones", with: "% of devices")
                     fault.key = FaultSpec.key(content: content, ordinal: sameContent[content, default: 0])
                     sameContent[content, default: 0] += 1
                 }

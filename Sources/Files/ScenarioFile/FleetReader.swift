@@ -64,11 +64,11 @@ struct FleetReader {
         if case .open(.stepped, _)? = load { ScenarioLimit.scansPerDeviceMax } else { 1 }
     }
 
-    @Sendable static func readDevices(_ map: MapReader, _ group: inout FleetGroup) {
-        let devices = map.required("devices", example: "40") { text throws(ValueError) in
-            try Values.integer(text, 1...ScenarioLimit.devicesMax, what: "the number of devices")
+    @Sendable static func readPhones(_ map: MapReader, _ group: inout FleetGroup) {
+        let phones = map.required("phones", example: "40") { text throws(ValueError) in
+            try Values.integer(text, 1...ScenarioLimit.devicesMax, what: "the number of phones")
         }
-        group.devices = devices ?? 0
+        group.devices = phones ?? 0
     }
 
     // MARK: Keys of one journey

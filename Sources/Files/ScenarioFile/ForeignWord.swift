@@ -4,8 +4,8 @@ import Faults
 enum ForeignWord {
     private static let keys: [(words: Set<String>, help: String)] = [
         (
-            ["vus", "users", "maxVUs", "preAllocatedVUs", "clients", "phones"],
-            "k6's `vus` are `devices` of a group in `fleet`"
+            ["vus", "users", "maxVUs", "preAllocatedVUs", "clients"],
+            "k6's `vus` are `phones` of a group in `fleet`"
         ),
         (
             ["stages", "ramp", "phases", "ramping", "rampUp", "ramp-up"],
@@ -46,7 +46,7 @@ enum ForeignWord {
         if known.contains("dns-delay"), LinkPreset.named(key) != nil {
             return "the phones of a group have one link: make a group for each, such as `network: \(key)`"
         }
-        guard known.contains("fleet") || known.contains("devices") else { return nil }
+        guard known.contains("fleet") || known.contains("phones") else { return nil }
         return self.keys.first { $0.words.contains(key) }?.help
     }
 
@@ -70,7 +70,7 @@ enum ForeignWord {
     /// The keys that another tool's key replaces, so that they are not missed in addition.
     static func meant(by key: String) -> [String] {
         switch key {
-        case "vus", "users", "maxVUs", "preAllocatedVUs", "clients", "phones": ["devices"]
+        case "vus", "users", "maxVUs", "preAllocatedVUs", "clients": ["phones"]
         case "stages", "ramp", "phases", "ramping", "rampUp", "ramp-up", "rate", "arrivalRate",
             "arrival-rate",
             "rps":

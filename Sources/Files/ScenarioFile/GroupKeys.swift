@@ -19,8 +19,8 @@ extension FleetReader {
 
     private static let kind: [ScenarioKey<FleetGroup>] = [
         .init(
-            "devices", .integer(1...ScenarioLimit.devicesMax), "number of phones",
-            read: Self.readDevices, write: { String($0.devices) }),
+            "phones", .integer(1...ScenarioLimit.devicesMax), "number of phones",
+            read: Self.readPhones, write: { String($0.devices) }),
         .init(
             "profile", .choice(ProfileTable.all.map(\.name)), "client profile",
             read: Self.readProfile, write: { ScenarioWriter.quoted($0.profile.name) }),

@@ -70,7 +70,7 @@ package enum InvariantPage {
 
                     ## When one is broken
 
-                    The report names the invariant, the phone, the scan and the moment. `inspect RUN --device D --scan N` marks the line with `!`. A
+                    The report names the invariant, the phone, the scan and the moment. `inspect RUN --phone D --scan N` marks the line with `!`. A
                     live run leaves `plan.json`, and `simulate` reduces it to one scan and one fault: [hunting-a-bug](hunting-a-bug.md).
 
                     A profile of a real app is known to break some; such a violation is *expected for the client profile*

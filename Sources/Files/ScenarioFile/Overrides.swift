@@ -14,7 +14,7 @@ struct Overrides {
             let whole = Place(source: source, line: 1, column: 1, length: option.unicodeScalars.count)
             self.findings.add(
                 whole, "an override must have the form path=value",
-                help: "for example `--set fleet.commuters.devices=80`")
+                help: "for example `--set fleet.commuters.phones=80`")
             return root
         }
         let path = String(option[..<equals])
@@ -53,8 +53,11 @@ struct Overrides {
 
     private static func keys(of path: String) -> [String] {
         let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        return keys.first == "slo" && keys.count > 2
-            ? ["slo", keys.dropFirst().joined(separator: ".")] : keys
+        return switch keys.first {
+        case "slo" where keys.count > 2: ["slo", keys.dropFirst().joined(separator: ".")]
+        case "fleet" where keys.count == 3: keys.dropLast() + [FormerKey.today(keys[2])]
+        default: keys
+        }
     }
 
     /// Where a map stands, as far as it matters for keys that are not there.

@@ -22,7 +22,9 @@ package enum ScenarioLoader {
         let source = Extension(findings: findings, environment: environment, library: library) {
             path, bytes in
             self.tree(path, bytes, bytesMax: YAMLReader.bytesMax, what: "scenario", findings)
-                .map { CaptureReader(findings: findings, library: library).embedded(in: $0, path: path) }
+                .map(FormerKey.renamed).map {
+                    CaptureReader(findings: findings, library: library).embedded(in: $0, path: path)
+                }
         }
         let scenario = source.tree(path: path, bytes: bytes).flatMap {
             self.read($0, path, overrides, environment, library, purpose, findings, more)
@@ -51,8 +53,10 @@ package enum ScenarioLoader {
         _ library: ScenarioLibrary, _ purpose: ScenarioCheck.Purpose, _ findings: Findings,
         _ more: (Scenario) -> [ScenarioFinding]
     ) -> Scenario? {
-        var tree = root
-        for option in overrides { tree = Overrides(findings: findings).apply(option, to: tree) }
+        var tree = FormerKey.renamed(in: root)
+        for option in overrides {
+            tree = FormerKey.renamed(in: Overrides(findings: findings).apply(option, to: tree))
+        }
         if let base = tree[Extension.key] {
             findings.add(base.location, "`extends` cannot be overridden")
             return nil

@@ -21,7 +21,7 @@ package enum ScenarioPage {
 
             scenario: 1
             fleet:
-              commuters: {devices: 40, network: lte, scans: 3, arrivals: 6/s}
+              commuters: {phones: 40, network: lte, scans: 3, arrivals: 6/s}
             server: {job-time: 1s..3s}
             faults:
               - {do: reset, on: stream, after: 1..4 events, chance: 35%}
@@ -37,7 +37,7 @@ package enum ScenarioPage {
         - `${NAME}` and `${NAME:-default}` are replaced by variables of the environment; `$${` is a literal `${`.
         - `extends: other.scenario` inherits all of that file and overrides what this file states: maps are merged, lists and single
           values are replaced.
-        - `--set PATH=VALUE` changes a value for one run: `fleet.commuters.devices=80`, `faults.reset-1.chance=50%`, `server.ping=5s`.
+        - `--set PATH=VALUE` changes a value for one run: `fleet.commuters.phones=80`, `faults.reset-1.chance=50%`, `server.ping=5s`.
         - `--fault '{do: reset, on: stream, chance: 20%}'` adds a fault for one run, of a scenario or of `serve` and `proxy` without one.
 
         ## The file
@@ -51,7 +51,7 @@ package enum ScenarioPage {
 
         ## A group of `fleet`
 
-        The name of a group is the key: letters, digits, `-`, `_` and `.`. Each group needs `devices`, and either `arrivals` (an open model:
+        The name of a group is the key: letters, digits, `-`, `_` and `.`. Each group needs `phones`, and either `arrivals` (an open model:
         on schedule, however slow the backend is) or `think` (a closed model: that long after each scan).
 
         \(Self.table(FleetReader.valueKeys, Self.shortest?.groups.first))
@@ -184,13 +184,13 @@ package enum ScenarioPage {
 
     // MARK: Defaults
 
-    private static let requiredKeys: Set = ["scenario", "fleet", "devices", "expect", "photo", "text"]
+    private static let requiredKeys: Set = ["scenario", "fleet", "phones", "expect", "photo", "text"]
 
     /// Keys whose values in the shortest scenario are not defaults, and `v2`, which has its own table.
-    private static let keysWithoutDefault = ["scenario", "name", "description", "devices", "arrivals", "v2"]
+    private static let keysWithoutDefault = ["scenario", "name", "description", "phones", "arrivals", "v2"]
 
     private static let shortest = try? ScenarioLoader.load(
-        path: "shortest", text: "scenario: 1\nname: NAME\nfleet: {GROUP: {devices: 1, arrivals: 1/s}}\n",
+        path: "shortest", text: "scenario: 1\nname: NAME\nfleet: {GROUP: {phones: 1, arrivals: 1/s}}\n",
         overrides: [], environment: [:])
 
     private static var topDefaults: [String: String] {

@@ -36,10 +36,11 @@ extension ScenarioSchema {
                 "when the fault starts, from the start of the run"),
             "for": .duration.described("duration of the fault"),
             "scope": .text(
-                "\(JSONSchema.number)% *(of devices)?|phone [0-9]+|\(JSONSchema.namePattern)", "text",
-                examples: ["all", "50% of devices", "phone 7"], types: ["string", "number", "boolean"]
+                "\(JSONSchema.number)% *(of (phones|devices))?|phone [0-9]+|\(JSONSchema.namePattern)",
+                "text",
+                examples: ["all", "50% of phones", "phone 7"], types: ["string", "number", "boolean"]
             ).described(
-                "affected phones: `all`, a share such as `50% of devices`, the name of a group, or one such as `phone 7`"
+                "affected phones: `all`, a share such as `50% of phones`, the name of a group, or one such as `phone 7`"
             ),
         ]
         keys.merge(Self.selectors(entry)) { key, _ in key }

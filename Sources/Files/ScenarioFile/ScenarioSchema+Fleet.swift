@@ -13,9 +13,9 @@ extension ScenarioSchema {
 
     /// A group of a scenario that inherits nothing.
     static var completeGroup: JSONSchema {
-        var group = JSONSchema.map(Self.group, required: ["devices"])
+        var group = JSONSchema.map(Self.group, required: ["phones"])
             .with(defaults: ScenarioPage.groupDefaults)
-        group.description = "a group needs `devices`, and either `arrivals` or `think`"
+        group.description = "a group needs `phones`, and either `arrivals` or `think`"
         group.condition = JSONSchema.Condition(
             JSONSchema(required: ["think"]),
             then: JSONSchema(properties: ["arrivals": .never, "spacing": .never]),

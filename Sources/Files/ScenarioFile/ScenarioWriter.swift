@@ -230,7 +230,7 @@ package enum ScenarioWriter {
     private static func text(_ scope: FaultScope) -> String {
         switch scope {
         case .everyone: "all"
-        case .share(let share): Units.percent(Int64(share.perMillion)) + " of devices"
+        case .share(let share): Units.percent(Int64(share.perMillion)) + " of phones"
         case .group(let name): self.quoted(name)
         case .phone(let number): "phone \(number.raw)"
         }

@@ -52,7 +52,7 @@ package enum StarterFile {
     private static let sections = """
         fleet:
           phones:                      # a group; add more groups with their own client, link and load
-            devices: 20
+            phones: 20
             profile: contract
             network: lte               # or a timeline: [{at: 0s, link: lte}, {at: 12s, link: edge, for: 4s}]
             scans: 3                   # per phone
@@ -70,7 +70,7 @@ package enum StarterFile {
 
         faults:                        # `swiftwing-sim schema --faults` describes all kinds
           - {do: reset,   on: stream, after: 1..4 events, chance: 35%}
-          - {do: offline, scope: 60% of devices, at: 4s, for: 3s}
+          - {do: offline, scope: 60% of phones, at: 4s, for: 3s}
 
         slo:                           # objectives; if one fails, the run exits with 99
           scan.time:            p(95) < 30s

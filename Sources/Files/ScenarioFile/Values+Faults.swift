@@ -123,7 +123,7 @@ extension Values {
         }
     }
 
-    /// `all`, `50% of devices`, `50%`, `phone 7`, or the name of a group.
+    /// `all`, `50% of phones`, `50%`, `phone 7`, or the name of a group.
     static func scope(
         _ text: String, groups: [String], devices: Int
     ) throws(ValueError) -> FaultScope {
@@ -138,14 +138,14 @@ extension Values {
         if text.unicodeScalars.first.map({ ("0"..."9").contains($0) }) ?? false {
             let share = try Self.share(&scanner)
             scanner.skipSpaces()
-            _ = scanner.take("of devices")
+            _ = scanner.take("of phones") || scanner.take("of devices")
             try scanner.expectEnd()
             return .share(share)
         }
         throw ValueError(
             "the fleet has no group \(Findings.quoted(text))",
             help: Self.didYouMean(text, groups + ["all"])
-                ?? "use \(Self.list(groups + ["all"])), or a share such as `50% of devices`")
+                ?? "use \(Self.list(groups + ["all"])), or a share such as `50% of phones`")
     }
 
     static func cut(_ text: String) throws(ValueError) -> Cut {

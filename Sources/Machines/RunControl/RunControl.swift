@@ -207,7 +207,7 @@ package struct RunControl: Sendable {
         guard count <= group.phones - group.active else {
             throw ControlRefusal(
                 "\(group.active) of \(group.phones) phones of \(group.name) are active: "
-                    + "a run cannot have more phones than it was started with (--devices)")
+                    + "a run cannot have more phones than it was started with (--phones)")
         }
         guard count >= -group.active else {
             throw ControlRefusal("only \(group.active) phones of \(group.name) are active")

@@ -90,7 +90,7 @@ extension RunResult {
 
     private func words(inspecting device: DeviceNumber?, _ scan: ScanNumber) -> [String]? {
         guard let directory = self.directory, let device else { return nil }
-        return ["swiftwing-sim", "inspect", directory, "--device", String(device.raw)]
+        return ["swiftwing-sim", "inspect", directory, "--phone", String(device.raw)]
             + (scan == .none ? [] : ["--scan", String(scan.raw)])
     }
 }

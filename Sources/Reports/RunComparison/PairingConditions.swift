@@ -2,7 +2,7 @@
 /// when they begin, what they upload and over which link. Read from `scenario.resolved`.
 struct PairingConditions: Equatable {
     private static let keys: Set<String> = [
-        "devices", "scans", "arrivals", "spacing", "think", "start", "duration", "photos", "photos-per-scan",
+        "phones", "scans", "arrivals", "spacing", "think", "start", "duration", "photos", "photos-per-scan",
         "regions", "library", "batch-form", "repeats", "reader", "network", "journey",
     ]
 
@@ -14,6 +14,10 @@ struct PairingConditions: Equatable {
         var (section, group, key) = ("", "", "")
         for line in scenarioText.split(separator: "\n") {
             let indent = line.prefix { $0 == " " }.count
+            // Earlier versions wrote `devices`.
+            let line =
+                indent == 4 && line.hasPrefix("    devices:")
+                ? "    phones" + line.dropFirst(11) : String(line)
             let name = String(line.dropFirst(indent).prefix { $0 != ":" })
             switch indent {
             case 0: (section, group, key) = (name, "", "")
@@ -21,9 +25,9 @@ struct PairingConditions: Equatable {
             case 4: key = name
             default: break
             }
-            if section == "duration" { self.duration.append(String(line)) }
+            if section == "duration" { self.duration.append(line) }
             guard section == "fleet", !group.isEmpty, Self.keys.contains(key) else { continue }
-            self.groups[group, default: [:]][key, default: []].append(String(line))
+            self.groups[group, default: [:]][key, default: []].append(line)
         }
     }
 

@@ -257,7 +257,7 @@ struct FailureReport {
     private var subject: String {
         guard let violation = self.story.violation, let device = violation.device else { return "" }
         let scan = violation.scan == .none ? "" : " --scan \(violation.scan.raw)"
-        return " --device \(device.raw)\(scan)"
+        return " --phone \(device.raw)\(scan)"
     }
 
     // MARK: Layout

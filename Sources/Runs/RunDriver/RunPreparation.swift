@@ -164,7 +164,7 @@ package struct RunPreparation {
             throw CommandFailure(
                 .impossible,
                 "\(phones) phones need \(needed) file descriptors, but the limit is \(granted)",
-                hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --devices")
+                hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --phones")
         }
         return (granted - needs.descriptorsBeside - beside) / 5 * 4
     }

@@ -80,7 +80,7 @@ package struct RunState {
             .badData,
             "the state folder \(folder.path) is that of another fleet: \(other.text), and this run has \(fleet.text)",
             hint:
-                "continue it with the scenario and the --devices of that fleet, or use a new folder with --state"
+                "continue it with the scenario and the --phones of that fleet, or use a new folder with --state"
         )
     }
 
@@ -105,7 +105,7 @@ package struct RunState {
                     .badData,
                     "the state folder \(folder.path) has unfinished scans of phone \(device.raw), which is not in this run",
                     hint:
-                        "continue it with the scenario and the --devices of its fleet, or use a new folder with --state"
+                        "continue it with the scenario and the --phones of its fleet, or use a new folder with --state"
                 )
             }
             guard !group.profile.journey.isLike(scan.journey) else { continue }

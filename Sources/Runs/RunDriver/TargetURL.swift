@@ -72,7 +72,7 @@ package struct TargetURL {
         throw CommandFailure(
             .impossible, "\(phones) phones need as many ports, but \(one)",
             hint:
-                "give \((phones + ports - 1) / ports) addresses with --source ADDR,..., or use fewer phones with --devices"
+                "give \((phones + ports - 1) / ports) addresses with --source ADDR,..., or use fewer phones with --phones"
         )
     }
 }

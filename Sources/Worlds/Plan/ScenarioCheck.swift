@@ -88,7 +88,7 @@ package enum ScenarioCheck {
         if scenario.devices > ScenarioLimit.devicesMax {
             findings.append(
                 ScenarioFinding(
-                    .scenario, "the fleet has more than \(ScenarioLimit.devicesMax) devices", help: nil))
+                    .scenario, "the fleet has more than \(ScenarioLimit.devicesMax) phones", help: nil))
         }
         var scans = 0
         for (index, group) in scenario.groups.enumerated() {

@@ -13,7 +13,7 @@ struct CaptureReaderTests {
         + "id: 250-completed\nevent: completed\ndata: {\"books\":[{\"title\":\"T\",\"author\":\"A\"}]}\n\n"
     private static let scenario = """
         scenario: 1
-        fleet: {a: {devices: 2, arrivals: 1/s}}
+        fleet: {a: {phones: 2, arrivals: 1/s}}
         server: {dialect: {replay: captures/a.sse}, ping: 2s}
         """
 

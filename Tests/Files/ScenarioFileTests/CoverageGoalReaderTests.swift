@@ -33,7 +33,7 @@ import Testing
         func moments(_ overrides: String...) throws -> [String] {
             try load(text, set: overrides).moments
         }
-        for change in ["fleet.phones.devices=2", "server.ping=3s", "faults=[]", "duration=1m"] {
+        for change in ["fleet.phones.phones=2", "server.ping=3s", "faults=[]", "duration=1m"] {
             #expect(try moments(change) == [], "\(change)")
             #expect(try moments(change, "sometimes=[path-lost]") == ["path-lost"], "\(change)")
         }

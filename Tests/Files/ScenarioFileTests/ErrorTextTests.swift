@@ -11,13 +11,13 @@ struct ErrorTextTests {
                 scenario: 1
                 fleet:
                   phones:
-                    divices: 40
+                    phoens: 40
                     arrivals: 6/s
                 """) == """
-                    test.scenario:4:5: unknown key `divices` in a group
-                            divices: 40
-                            ^^^^^^^
-                    help: did you mean `devices`?
+                    test.scenario:4:5: unknown key `phoens` in a group
+                            phoens: 40
+                            ^^^^^^
+                    help: did you mean `phones`?
                     """)
     }
 
@@ -38,7 +38,7 @@ struct ErrorTextTests {
                 scenario: 2
                 seed: minus
                 fleet:
-                  phones: {devices: 0, arrivals: 6, spacing: possion}
+                  phones: {phones: 0, arrivals: 6, spacing: possion}
                 faults:
                   - {do: reset, chance: 0.3}
                   - {do: slience, on: stream}
@@ -55,18 +55,18 @@ struct ErrorTextTests {
                         seed: minus
                               ^^^^^
 
-                    test.scenario:4:21: the number of devices must be a number from 1 to 1000000, not 0
-                          phones: {devices: 0, arrivals: 6, spacing: possion}
-                                            ^
+                    test.scenario:4:20: the number of phones must be a number from 1 to 1000000, not 0
+                          phones: {phones: 0, arrivals: 6, spacing: possion}
+                                           ^
 
-                    test.scenario:4:34: a rate needs a unit
-                          phones: {devices: 0, arrivals: 6, spacing: possion}
-                                                         ^
+                    test.scenario:4:33: a rate needs a unit
+                          phones: {phones: 0, arrivals: 6, spacing: possion}
+                                                        ^
                     help: write `6/s` or `6/m`
 
-                    test.scenario:4:46: `spacing` must be `uniform`, `poisson` or `burst(n)`, not `possion`
-                          phones: {devices: 0, arrivals: 6, spacing: possion}
-                                                                     ^^^^^^^
+                    test.scenario:4:45: `spacing` must be `uniform`, `poisson` or `burst(n)`, not `possion`
+                          phones: {phones: 0, arrivals: 6, spacing: possion}
+                                                                    ^^^^^^^
                     help: did you mean `poisson`?
 
                     test.scenario:6:25: a share needs a unit
@@ -138,16 +138,16 @@ struct ErrorTextTests {
 
     @Test func `an override is named by the option`() {
         #expect(
-            rendered(minimal, set: ["fleet.phones.devices=many"]) == """
-                --set fleet.phones.devices=many: the number of devices must be a whole number
-                    fleet.phones.devices=many
-                                         ^^^^
+            rendered(minimal, set: ["fleet.phones.phones=many"]) == """
+                --set fleet.phones.phones=many: the number of phones must be a whole number
+                    fleet.phones.phones=many
+                                        ^^^^
                 """)
         #expect(
-            rendered(minimal, set: ["fleet.fones.devices=4"]) == """
-                --set fleet.fones.devices=4: there is no `fones` to change
-                    fleet.fones.devices=4
-                    ^^^^^^^^^^^^^^^^^^^
+            rendered(minimal, set: ["fleet.fones.phones=4"]) == """
+                --set fleet.fones.phones=4: there is no `fones` to change
+                    fleet.fones.phones=4
+                    ^^^^^^^^^^^^^^^^^^
                 help: did you mean `phones`?
                 """)
         #expect(
@@ -162,7 +162,7 @@ struct ErrorTextTests {
                 --set seed: an override must have the form path=value
                     seed
                     ^^^^
-                help: for example `--set fleet.commuters.devices=80`
+                help: for example `--set fleet.commuters.phones=80`
                 """)
     }
 
@@ -183,7 +183,7 @@ struct ErrorTextTests {
 
     @Test func `an indentation that may be wrong is named, in whichever line the parser noticed it`() {
         #expect(
-            rendered("scenario: 1\nfleet:\n  a:\n    devices: 2\n   arrivals: 1/s\n") == """
+            rendered("scenario: 1\nfleet:\n  a:\n    phones: 2\n   arrivals: 1/s\n") == """
                 test.scenario:5:4: invalid YAML: did not find expected key while parsing a block mapping
                        arrivals: 1/s
                        ^

@@ -13,8 +13,8 @@ struct ExtensionTests {
         description: What others stand on.
         seed: 5
         fleet:
-          a: {devices: 3, arrivals: 2/s, spacing: poisson, network: {up: {delay: 5ms, rate: 1Mbps}}}
-          b: {devices: 4, arrivals: 1/s}
+          a: {phones: 3, arrivals: 2/s, spacing: poisson, network: {up: {delay: 5ms, rate: 1Mbps}}}
+          b: {phones: 4, arrivals: 1/s}
         server: {ping: 2s, books: 1..2}
         faults: [{do: reset}, {do: strip-books}]
         slo: {scans.lost: count == 0}
@@ -67,8 +67,8 @@ struct ExtensionTests {
             """
             extends: base
             fleet:
-              c: {devices: 9, arrivals: 3/s}
-              a: {devices: 30, network: {up: {delay: 7ms}}}
+              c: {phones: 9, arrivals: 3/s}
+              a: {phones: 30, network: {up: {delay: 7ms}}}
             server: {ping: 3s}
             faults: [{do: expire-token}]
             slo: {results.failed: rate < 1%}
@@ -99,7 +99,7 @@ struct ExtensionTests {
         let files = ["base": base, "middle": "extends: base\nseed: 6\nserver: {ping: 4s}\n"]
         let scenario = try load(
             "extends: ${WHICH:-nothing}\nserver: {books: 3}", over: files,
-            set: ["fleet.b.devices=8", "faults.reset-1.at=2s"], environment: ["WHICH": "middle"])
+            set: ["fleet.b.phones=8", "faults.reset-1.at=2s"], environment: ["WHICH": "middle"])
         #expect(scenario.seed == 6 && scenario.server.ping == .seconds(4) && scenario.server.books == 3...3)
         #expect(scenario.groups[1].devices == 8)
         #expect(scenario.faults[0].window.at == .seconds(2))

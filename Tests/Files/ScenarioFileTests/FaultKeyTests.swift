@@ -15,14 +15,14 @@ struct FaultKeyTests {
         "{do: reset, chance: 30%, after: 1..4 events, at: 2s}",
         "{do: reset, chance: 31%, after: 1..4 events}",
         "{do: reset, chance: 30%, after: 1..4 events, count: 2}",
-        "{do: reset, chance: 30%, after: 1..4 events, scope: 50% of devices}",
+        "{do: reset, chance: 30%, after: 1..4 events, scope: 50% of phones}",
         "{do: reset, chance: 30%, after: 1..4 events, id: named}",
         "{do: expire-token, on: stream, chance: 40%, after: 1s..9s}",
         "{do: http-error, on: upload, status: 503, chance: 40%}",
         "{do: http-error, on: upload, status: 500, chance: 40%}",
         "{do: delay, on: link, by: 1ms..90ms}",
-        "{do: background, at: 1s..20s, for: 2s, scope: 40% of devices}",
-        "{do: background, at: 1s..20s, for: 3s, scope: 40% of devices}",
+        "{do: background, at: 1s..20s, for: 2s, scope: 40% of phones}",
+        "{do: background, at: 1s..20s, for: 3s, scope: 40% of phones}",
     ]
 
     private func planner(_ faults: [String]) throws -> FaultPlanner {

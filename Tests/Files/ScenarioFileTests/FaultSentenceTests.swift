@@ -15,7 +15,7 @@ struct FaultSentenceTests {
             "leaves the connection half open: no data passes, and neither side is notified (on a stream, after 1 event, inside an event, up to 2 times per scan, for scan 3 of a phone, at attempt 1)"
         ),
         (
-            "{do: kill, after: 2 records, for: 500ms, scope: 50% of devices}",
+            "{do: kill, after: 2 records, for: 500ms, scope: 50% of phones}",
             "kills the app, which is started again after 500ms (after 2 writes of the app to its storage, for 50% of the phones)"
         ),
         (

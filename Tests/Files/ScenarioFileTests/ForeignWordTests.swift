@@ -9,8 +9,8 @@ import Testing
 struct ForeignWordTests {
     /// One error for one mistake: what was meant is not missed in addition.
     @Test(arguments: [
-        ("devices: 2", "vus: 2", "k6's `vus` are `devices` of a group in `fleet`"),
-        ("devices: 2", "device: 2", "did you mean `devices`?"),
+        ("phones: 2", "vus: 2", "k6's `vus` are `phones` of a group in `fleet`"),
+        ("phones: 2", "phone: 2", "did you mean `phones`?"),
         (
             "arrivals: 1/s", "stages: 5",
             "stages go into `arrivals` of a group: `[{rate: 5/s, for: 10s}, {ramp: 5/s..50/s, over: 60s}]`"
@@ -26,8 +26,8 @@ struct ForeignWordTests {
     @Test func `a key that is missing is told, whatever else is wrong`() {
         let found = errors("scenario: 1\nfleet: {phones: {arivals: 1/s}}\n")
         #expect(
-            found.map(\.message) == ["a group needs `devices`", "unknown key `arivals` in a group"]
-                || found.map(\.message) == ["unknown key `arivals` in a group", "a group needs `devices`"])
+            found.map(\.message) == ["a group needs `phones`", "unknown key `arivals` in a group"]
+                || found.map(\.message) == ["unknown key `arivals` in a group", "a group needs `phones`"])
     }
 
     @Test(arguments: ["thresholds", "scenarios", "vus", "target"])
@@ -90,19 +90,19 @@ struct ForeignWordTests {
 
     @Test func `an unquoted variable in a flow map is to be quoted`() {
         #expect(
-            errors("scenario: 1\nfleet: {phones: {devices: ${PHONES}, scans: 1}}\n").first?.help
+            errors("scenario: 1\nfleet: {phones: {phones: ${PHONES}, scans: 1}}\n").first?.help
                 == "quote a variable between `{` and `}` or `[` and `]`: \"${PHONES}\"")
     }
 
     @Test func `the beginning of a name is enough for a hint`() {
         #expect(
-            errors(minimal.replacing("devices: 2", with: "devices: 2\n    profile: swiftwing")).first?.help?
+            errors(minimal.replacing("phones: 2", with: "phones: 2\n    profile: swiftwing")).first?.help?
                 .hasPrefix("did you mean `swiftwing-head`?") == true)
     }
 
     @Test func `a bracket that is not closed is named with its line`() {
         #expect(
-            errors("scenario: 1\nfleet:\n  phones: {devices: 2\n  other: 1\n").first?.help
+            errors("scenario: 1\nfleet:\n  phones: {phones: 2\n  other: 1\n").first?.help
                 == "the `{` in line 3 is not closed")
         #expect(
             errors("scenario: 1\nsometimes: [a\nseed: 1\n").first?.help == "the `[` in line 2 is not closed")

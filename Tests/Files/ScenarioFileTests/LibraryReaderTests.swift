@@ -12,7 +12,7 @@ struct LibraryReaderTests {
         scenario: 1
         name: files
         fleet:
-          readers: {devices: 1, arrivals: 1/s, \(group)}
+          readers: {phones: 1, arrivals: 1/s, \(group)}
 
         """
     }
@@ -61,7 +61,7 @@ struct BatchFormReaderTests {
         scenario: 1
         name: batches
         fleet:
-          readers: {devices: 1, arrivals: 1/s, \(group)}
+          readers: {phones: 1, arrivals: 1/s, \(group)}
 
         """
     }

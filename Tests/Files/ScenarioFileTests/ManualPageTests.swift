@@ -50,6 +50,6 @@ struct ManualPageTests {
         #expect(`default`("drain") == "`30s`")
         #expect(`default`("ping") == "`30s`" && scenario.server.backend.ping == .seconds(30))
         #expect(`default`("network") == "`perfect`")
-        #expect(`default`("devices") == "required")
+        #expect(`default`("phones") == "required")
     }
 }

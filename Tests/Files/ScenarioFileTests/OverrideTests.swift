@@ -12,7 +12,7 @@ struct OverrideTests {
         let scenario = try load(
             text,
             set: [
-                "fleet.phones.resume=off", "fleet.phones.devices=80", "seed=7", "server.ping=2s",
+                "fleet.phones.resume=off", "fleet.phones.phones=80", "seed=7", "server.ping=2s",
                 "faults.reset-1.chance=25%", "faults.books.as=\"null\"", "slo.scans.lost=count == 0",
                 "fleet.phones.photos={paint: 3}", "seed=8",
             ])
@@ -26,13 +26,26 @@ struct OverrideTests {
         #expect(scenario.slos.map(\.selector.description) == ["scans.lost"])
     }
 
+    @Test func `the former key of the number of phones is read as today's`() throws {
+        let former = minimal.replacing("phones: 2", with: "devices: 2")
+        #expect(try load(former) == load(minimal))
+        #expect(try load(former, set: ["fleet.phones.devices=3"]).groups[0].devices == 3)
+        #expect(try load(minimal, set: ["fleet.phones={devices: 3, think: 1s}"]).groups[0].devices == 3)
+        let fault = "faults: [{do: offline, scope: 50% of phones, at: 1s, for: 1s}]\n"
+        #expect(
+            try load(minimal + fault.replacing("of phones", with: "of devices")) == load(minimal + fault))
+        #expect(
+            errors(former + "    phones: 2\n").map(\.message) == ["unknown key `devices` in a group"],
+            "which of the two is meant cannot be known")
+    }
+
     @Test(arguments: [
-        ("fleet.other.devices=1", "there is no `other` to change"),
+        ("fleet.other.phones=1", "there is no `other` to change"),
         ("faults.reset-2.chance=1%", "there is no `reset-2` to change"),
         ("sever.ping=1s", "unknown key `sever` in a scenario"),
         ("scenario.x=1", "`x` cannot be set: its parent is a single value"),
         ("=1", "an override must have the form path=value"),
-        ("fleet..devices=1", "a path must not contain empty keys"),
+        ("fleet..phones=1", "a path must not contain empty keys"),
         ("seed={", "invalid YAML: did not find expected node content while parsing a flow node"),
         ("seed=1\n--- 2", "the file contains more than one YAML document"),
     ])
@@ -58,7 +71,7 @@ struct OverrideTests {
 
     @Test func `the books of a batch are checked as they are overridden`() {
         let text =
-            minimal.replacing("devices: 2", with: "devices: 2\n    journey: batch-enrichment")
+            minimal.replacing("phones: 2", with: "phones: 2\n    journey: batch-enrichment")
             + "server:\n  books: 3..12\n"
         #expect(errors(text) == [])
         let inFile = errors(text.replacing("3..12", with: "3..101"))

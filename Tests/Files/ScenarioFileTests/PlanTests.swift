@@ -14,11 +14,11 @@ import Testing
         description: "a \\"quoted\\" $${word}\\nand a line"
         seed: 18446744073709551615
         fleet:
-          first: {devices: 2, scans: 3, arrivals: 2/s, spacing: poisson, network: lte}
-          second: {devices: 3, scans: 1, arrivals: 1/s, network: [{at: 0s, link: lte}, {at: 3s, link: edge, for: 2s}]}
+          first: {phones: 2, scans: 3, arrivals: 2/s, spacing: poisson, network: lte}
+          second: {phones: 3, scans: 1, arrivals: 1/s, network: [{at: 0s, link: lte}, {at: 3s, link: edge, for: 2s}]}
         faults:
           - {do: reset, on: stream, after: 1..3 events, cut: inside-event, chance: 50%}
-          - {do: offline, scope: 50% of devices, at: 2s, for: 1s}
+          - {do: offline, scope: 50% of phones, at: 2s, for: 1s}
         slo:
           scans.lost: count == 0
         """

@@ -12,7 +12,7 @@ struct RolloutReaderTests {
     private static let file = """
         scenario: 1
         fleet:
-          shelves: {devices: 5, journey: bookshelf-scan, arrivals: 1/s}
+          shelves: {phones: 5, journey: bookshelf-scan, arrivals: 1/s}
 
         """
     private static let stages = "stages: [{share: 5%, for: 2d}]"
@@ -102,7 +102,7 @@ struct RolloutReaderTests {
     // MARK: Journeys
 
     @Test func `a rollout needs groups that it can move`() {
-        let file = "scenario: 1\nfleet: {scans: {devices: 5, arrivals: 1/s}}\n"
+        let file = "scenario: 1\nfleet: {scans: {phones: 5, arrivals: 1/s}}\n"
         let found = errors(file + "rollout: {\(Self.stages)}\n")
         #expect(found.map(\.message).contains { $0.contains("have one transport only") }, "\(found)")
         #expect(errors(file).isEmpty)
@@ -112,7 +112,7 @@ struct RolloutReaderTests {
     func `only jobs of v2 can be followed by another transport`(journey: Journey) throws {
         let file = """
             scenario: 1
-            fleet: {phones: {devices: 5, journey: \(journey.rawValue), arrivals: 1/s, transport: websocket}}
+            fleet: {phones: {phones: 5, journey: \(journey.rawValue), arrivals: 1/s, transport: websocket}}
 
             """
         if [.bookshelfScan, .batchEnrichment, .csvImport].contains(journey) {

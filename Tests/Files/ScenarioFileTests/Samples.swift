@@ -10,7 +10,7 @@ let minimal = """
     scenario: 1
     fleet:
       phones:
-        devices: 2
+        phones: 2
         arrivals: 1/s
 
     """

@@ -78,7 +78,7 @@ struct ScenarioFuzzTests {
     @Test func `overrides of any text are applied or refused`() throws {
         let options = Mutator(
             corpus: [
-                "seed=7", "server.ping=1s", "fleet.phones.devices=80", "faults.reset-1.chance=30%",
+                "seed=7", "server.ping=1s", "fleet.phones.phones=80", "faults.reset-1.chance=30%",
                 "slo.sse.connect.time=p(95) < 400ms", "faults=[{do: reset, on: stream, after: 1 events}]",
             ].map { Array($0.utf8) }, dictionary: Self.words + [".", "=", "fleet.", "phones", "seed"])
         Fuzz.run("overrides", quick: 2_000, report: { Issue.record("\($0)") }) { fuzz in

@@ -38,7 +38,7 @@ struct ScenarioReaderTests {
             scenario: 1
             fleet:
               a-1:
-                devices: 7
+                phones: 7
                 profile: contract
                 network: {up: {delay: 65ms, rate: 1.5Mbps}, down: {rate: off}}
                 scans: 4
@@ -168,7 +168,7 @@ struct ScenarioReaderTests {
 
     @Test func `think times are read`() throws {
         func load(_ keys: String) throws -> LoadModel {
-            try ScenarioFileTests.load("scenario: 1\nfleet:\n  a: {devices: 2, \(keys)}\n").groups[0].load
+            try ScenarioFileTests.load("scenario: 1\nfleet:\n  a: {phones: 2, \(keys)}\n").groups[0].load
         }
         let think = Interval.seconds(1)...(.seconds(4))
         #expect(
@@ -181,10 +181,10 @@ struct ScenarioReaderTests {
 
     @Test func `a group that nothing drives is told`() {
         #expect(
-            errors("scenario: 1\nfleet:\n  a: {devices: 2}\n").map(\.message)
+            errors("scenario: 1\nfleet:\n  a: {phones: 2}\n").map(\.message)
                 == ["a group needs `arrivals` or `think`"])
         #expect(
-            errors("scenario: 1\nfleet:\n  a: {devices: 2, think: 1s, spacing: poisson}\n").map(\.message)
+            errors("scenario: 1\nfleet:\n  a: {phones: 2, think: 1s, spacing: poisson}\n").map(\.message)
                 == ["a group cannot have both `spacing` and `think`"])
     }
 
@@ -323,7 +323,7 @@ struct ScenarioReaderTests {
 
     @Test func `a fault has everything else`() throws {
         let text =
-            "{do: reset, on: stream, id: mine, chance: 12.5%, at: 8s, for: 4s, count: 3, scope: 50% of devices}"
+            "{do: reset, on: stream, id: mine, chance: 12.5%, at: 8s, for: 4s, count: 3, scope: 50% of phones}"
         #expect(
             try fault(text)
                 == FaultSpec(
@@ -448,13 +448,13 @@ struct ScenarioReaderTests {
 
     @Test(arguments: [
         (
-            "fleet.phones.devices=1000001",
-            "the number of devices must be a number from 1 to 1000000, not 1000001"
+            "fleet.phones.phones=1000001",
+            "the number of phones must be a number from 1 to 1000000, not 1000001"
         ),
-        ("fleet.phones.devices=2.5", "the number of devices must be a whole number, not `2.5`"),
-        ("fleet.phones.devices=1234567890123456789", "a number of more than 18 digits"),
-        ("fleet.phones.devices=", "`devices` has no value"),
-        ("fleet.phones.devices=[1]", "`devices` must be a single value, not a list"),
+        ("fleet.phones.phones=2.5", "the number of phones must be a whole number, not `2.5`"),
+        ("fleet.phones.phones=1234567890123456789", "a number of more than 18 digits"),
+        ("fleet.phones.phones=", "`phones` has no value"),
+        ("fleet.phones.phones=[1]", "`phones` must be a single value, not a list"),
         ("fleet.phones.arrivals=0/s", "the arrival rate is always zero"),
         ("fleet.phones.arrivals=1000000/s", "the maximum is 100000 arrivals per second"),
         ("fleet.phones.arrivals=5/d", "the units of a duration are ns, us, ms, s, m and h"),

@@ -28,16 +28,16 @@ struct ScenarioWriterTests {
                 drain: 1500us
                 duration: 90s
                 fleet:
-                  on: {devices: 3, network: 3g, arrivals: 7/3s, spacing: burst(4), photos: no/where, idle-timeout: 1m, request-timeout: 8s}
-                  b: {devices: 2, network: {up: {delay: 1ns, rate: 1001bps}}, arrivals: 1/h, photos: {paint: 2}, resume: off}
-                  staged: {devices: 4, arrivals: [{rate: 5/3s, for: 1m}, {ramp: 0/s..2.5/m, over: 1ms}, {rate: 0/s, for: 3ns}]}
-                  closed: {devices: 4, think: 1ms..4s}
-                  start: {devices: 4, think: 0s, start: 3s..1h}
-                  way: {devices: 4, arrivals: 1/s, network: [{at: 0s, link: lte}, {at: 1s, link: none, for: 4ms}, {at: 2s, link: {down: {loss: 0.0001%}}}]}
-                  bad: {devices: 4, arrivals: 1/s, network: [{at: 0s, link: none}, {at: 1s, link: very-bad}]}
-                  old: {devices: 4, arrivals: 1/s, gap-5: on, gap-14: off, inconsistency-2: on}
-                  shipped: {devices: 4, arrivals: 1/s, profile: swiftwing-legacy, gap-5: off}
-                  c.d_e-1: {devices: 5, arrivals: 90/m, scans: 9, streams-max: 1, cleanup: off, inline-books: off}
+                  on: {phones: 3, network: 3g, arrivals: 7/3s, spacing: burst(4), photos: no/where, idle-timeout: 1m, request-timeout: 8s}
+                  b: {phones: 2, network: {up: {delay: 1ns, rate: 1001bps}}, arrivals: 1/h, photos: {paint: 2}, resume: off}
+                  staged: {phones: 4, arrivals: [{rate: 5/3s, for: 1m}, {ramp: 0/s..2.5/m, over: 1ms}, {rate: 0/s, for: 3ns}]}
+                  closed: {phones: 4, think: 1ms..4s}
+                  start: {phones: 4, think: 0s, start: 3s..1h}
+                  way: {phones: 4, arrivals: 1/s, network: [{at: 0s, link: lte}, {at: 1s, link: none, for: 4ms}, {at: 2s, link: {down: {loss: 0.0001%}}}]}
+                  bad: {phones: 4, arrivals: 1/s, network: [{at: 0s, link: none}, {at: 1s, link: very-bad}]}
+                  old: {phones: 4, arrivals: 1/s, gap-5: on, gap-14: off, inconsistency-2: on}
+                  shipped: {phones: 4, arrivals: 1/s, profile: swiftwing-legacy, gap-5: off}
+                  c.d_e-1: {phones: 5, arrivals: 90/m, scans: 9, streams-max: 1, cleanup: off, inline-books: off}
                 server:
                   {books: 0..9, job-time: 1ms..1001us, ping: 1h, ping-ids: on, rate-limit: off, replay-ids: fresh,
                    links: "http://h:1", retry: 3s, completed-size-max: 1000B, repeated-cleanup: 404}
@@ -45,7 +45,7 @@ struct ScenarioWriterTests {
                   - {do: rate-limit, quota: 1 per 4s, retry-after: 2s, scope: "on", count: once}
                   - {do: rate-limit, quota: 9 per 20m, chance: 0.0001%}
                   - {do: strip-books, as: "null", chance: 33.3333%, at: 1s, for: 2s}
-                  - {do: reset, after: 1..4 events, cut: inside-event, count: 2, scope: 50% of devices}
+                  - {do: reset, after: 1..4 events, cut: inside-event, count: 2, scope: 50% of phones}
                   - {do: reset, after: 10..20 bytes, count: each-attempt, cut: after-bytes(99)}
                   - {do: reset, id: x, after: 1ms..2s, cut: inside-utf8}
                   - {do: expire-token, after: 1s}
@@ -93,7 +93,7 @@ struct ScenarioWriterTests {
 
             fleet:
               phones:
-                devices: 2
+                phones: 2
                 profile: contract
                 journey: scan
                 resume: on

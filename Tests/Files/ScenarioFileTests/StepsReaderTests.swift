@@ -13,7 +13,7 @@ import Testing
     )
         -> String
     {
-        "scenario: 1\nfleet:\n  phones:\n    devices: 2\n    arrivals: \(arrivals)\n\(more)\(slo)"
+        "scenario: 1\nfleet:\n  phones:\n    phones: 2\n    arrivals: \(arrivals)\n\(more)\(slo)"
     }
 
     private static func steps(_ arrivals: String) throws -> RateSteps? { try load(Self.text(arrivals)).steps }
@@ -99,7 +99,7 @@ import Testing
             "an objective with `abort: on` would end the run before a step is judged"
         ),
         (
-            "slo: {scan.time: p(95) < 5s}\n", "  others: {devices: 1, arrivals: 1/s}\n",
+            "slo: {scan.time: p(95) < 5s}\n", "  others: {phones: 1, arrivals: 1/s}\n",
             "a fleet with `steps` can have no other group"
         ),
         (

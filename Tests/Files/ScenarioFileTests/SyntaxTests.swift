@@ -108,7 +108,7 @@ struct SyntaxTests {
 
     @Test func `variables are filled in`() throws {
         let text =
-            minimal.replacing("devices: 2", with: "devices: ${PHONES:-12}")
+            minimal.replacing("phones: 2", with: "phones: ${PHONES:-12}")
             + "description: $${x} ${A}-${B:-b}\n"
         let standard = try load(text, environment: ["A": "a"])
         #expect(standard.devices == 12)
@@ -122,9 +122,9 @@ struct SyntaxTests {
     }
 
     @Test func `what a variable brings is checked like the file`() {
-        let text = minimal.replacing("devices: 2", with: "devices: ${PHONES}")
+        let text = minimal.replacing("phones: 2", with: "phones: ${PHONES}")
         let found = errors(text, environment: ["PHONES": "many"])
-        #expect(found.map(\.message) == ["the number of devices must be a whole number"])
-        #expect(found.map(\.column) == [14])
+        #expect(found.map(\.message) == ["the number of phones must be a whole number"])
+        #expect(found.map(\.column) == [13])
     }
 }

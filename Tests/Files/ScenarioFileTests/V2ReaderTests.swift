@@ -13,7 +13,7 @@ struct V2ReaderTests {
         scenario: 1
         name: dialects
         fleet:
-          readers: {devices: 1, journey: bookshelf-scan, arrivals: 1/s\(group)}
+          readers: {phones: 1, journey: bookshelf-scan, arrivals: 1/s\(group)}
         server: {\(server)}
 
         """

@@ -123,8 +123,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (1, "readers", "a run cannot have more phones than it was started with (--devices)"),
-        (Int.max, "readers", "--devices"), (-4, "readers", "only 3 phones of readers are active"),
+        (1, "readers", "a run cannot have more phones than it was started with (--phones)"),
+        (Int.max, "readers", "--phones"), (-4, "readers", "only 3 phones of readers are active"),
         (Int.min, "readers", "only 3 phones"), (0, "readers", "must not be 0"),
         (-1, "nobody", "there is no group 'nobody', only 'commuters', 'readers'"),
         (-1, nil, "name one of the groups 'commuters', 'readers'"),

@@ -201,7 +201,7 @@ import Testing
         - machine `2 × a processor, 4096 MiB, a system`
 
         ```sh
-        swiftwing-sim inspect Reports/2026-11-21T093000Z-flaky-network-42 --device 17 --scan 2  # First violation
+        swiftwing-sim inspect Reports/2026-11-21T093000Z-flaky-network-42 --phone 17 --scan 2  # First violation
         swiftwing-sim run flaky-network.scenario --seed 42  # Reproduce with
         ```
 

@@ -34,7 +34,7 @@ import Testing
     }
 
     private static let command =
-        "swiftwing-sim inspect Reports/2026-11-21T093000Z-flaky-network-42 --device 17 --scan 2"
+        "swiftwing-sim inspect Reports/2026-11-21T093000Z-flaky-network-42 --phone 17 --scan 2"
 
     @Test func `every format has the error, its count, its example and the command`() throws {
         let result = Self.result(violations: 34)

@@ -115,14 +115,14 @@ import Testing
 
     @Test func `a long command is broken in a way that a shell reads as one`() {
         let command = [
-            "swiftwing-sim", "run", "flaky-network.scenario", "--set", "fleet.commuters.devices=400",
+            "swiftwing-sim", "run", "flaky-network.scenario", "--set", "fleet.commuters.phones=400",
             "--header", "X-Team: secret", "--seed", "42",
         ]
         #expect(
             Self.text(Samples.passed(command: command)).hasSuffix(
                 #"""
                 Reproduce with  swiftwing-sim run flaky-network.scenario --set \
-                                fleet.commuters.devices=400 --header 'X-Team: (left-out)' \
+                                fleet.commuters.phones=400 --header 'X-Team: (left-out)' \
                                 --seed 42
 
                 """#))

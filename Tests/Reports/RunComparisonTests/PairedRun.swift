@@ -8,11 +8,11 @@ struct PairedRun {
     static let fleet = """
         fleet:
           commuters:
-            devices: 3
+            phones: 3
             scans: 40
             network: lte
           readers:
-            devices: 3
+            phones: 3
             scans: 40
             network: lte
 

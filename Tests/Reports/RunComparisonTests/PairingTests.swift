@@ -248,7 +248,7 @@ import Testing
 
     @Test func `a network that is a list is compared to its last line`() {
         let list =
-            "fleet:\n  a:\n    devices: 1\n    network:\n      - {at: 0s, link: lte}\n      - {at: 9s, link: %}\n    profile: x\n"
+            "fleet:\n  a:\n    phones: 1\n    network:\n      - {at: 0s, link: lte}\n      - {at: 9s, link: %}\n    profile: x\n"
         let (one, other) = (list.replacing("%", with: "3g"), list.replacing("%", with: "none"))
         let conditions = PairingConditions(scenarioText: one)
         #expect(conditions.differences(from: conditions, group: "a") == [])
@@ -261,8 +261,8 @@ import Testing
 
     @Test func `a key of a group is a condition of its pairs, or says how the client works`() {
         let client = FleetReader.valueKeys.names.filter { key in
-            let one = PairingConditions(scenarioText: "fleet:\n  a:\n    devices: 1\n    \(key): 1\n")
-            let other = PairingConditions(scenarioText: "fleet:\n  a:\n    devices: 1\n    \(key): 2\n")
+            let one = PairingConditions(scenarioText: "fleet:\n  a:\n    phones: 1\n    \(key): 1\n")
+            let other = PairingConditions(scenarioText: "fleet:\n  a:\n    phones: 1\n    \(key): 2\n")
             return one.differences(from: other, group: "a") == []
         }
         #expect(
