@@ -154,13 +154,20 @@ backends: build ## runs `backend-trial` against backends with one bug each, and 
 SHARE = $(DESTDIR)$(PREFIX)/share
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 
+SCHEMA := $(BUILD)/templates/venv/bin/check-jsonschema --quiet --builtin-schema
+
 templates: ## checks the templates in Distributed with published schemas and linters
 	@.ci/packages templates
 	@$(BUILD)/templates/venv/bin/kubernetes-validate --strict --quiet Distributed/kubernetes/*.yaml
 	@$(BUILD)/templates/venv/bin/hadolint Distributed/Containerfile
+	@rm -rf $(BUILD)/templates/files
+	@PYTHONDONTWRITEBYTECODE=1 Tests/Manual/commands.py --extract $(BUILD)/templates/files Docs/manual/ci.md
+	@$(SCHEMA) vendor.github-actions Distributed/github/action.yml
+	@$(SCHEMA) vendor.github-workflows .ci/macos.yml $(BUILD)/templates/files/.github/workflows/*.yml
+	@$(SCHEMA) vendor.gitlab-ci $(BUILD)/templates/files/.gitlab-ci.yml
 	@$(BUILD)/templates/venv/bin/shellcheck Distributed/slurm/*.sbatch Distributed/debian/build Tests/Packages/deb \
 		.ci/packages .ci/run
-	@$(BUILD)/templates/venv/bin/shellcheck --shell=sh Tests/Packages/installed
+	@$(BUILD)/templates/venv/bin/shellcheck --shell=sh Tests/Packages/installed $(BUILD)/templates/files/load.sh
 	@ruby -c Distributed/homebrew/swiftwing-sim.rb > /dev/null
 
 install: build ## installs the program, its man page and completions in PREFIX (default: /usr/local)

@@ -9,7 +9,8 @@ not see:
     <!-- not run: REASON -->     nobody runs it
     <!-- slow: REASON -->        only --slow runs it
     <!-- exits: 0 97|99 -->      the exit codes of its commands, where they are not 0
-    <!-- file: NAME -->          the block is the content of this file; the `run` steps of a workflow are run as well
+    <!-- file: NAME -->          the block is the content of this file; the `run` steps of a workflow are run as well, and the
+                                 `script` of a job of GitLab
     <!-- serves: REASON -->      its last command runs until it is stopped, before the next one at its port or at the end
     <!-- shells: bash zsh -->    other shells do not have this syntax
 """
@@ -33,7 +34,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # What a command can begin with. Another indented block is a scenario, or the output of a program.
 PROGRAMS = {
-    "cat", "cd", "cp", "curl", "export", "git", "kill", "make", "set", "sleep", "swiftwing-sim", "ulimit", "while", "xcrun",
+    "cat", "cd", "cp", "curl", "export", "git", "kill", "make", "set", "sh", "sleep", "swiftwing-sim", "ulimit", "while", "xcrun",
 }
 # What the copy of the package has: what commands of the documents read.
 COPIED = ["Docs", "Images", "Reports/sample", "Scenarios", "README.md"]
@@ -179,20 +180,32 @@ def copy_of_package(binary):
 
 
 def steps(text):
-    """The `run` steps of a workflow, by name."""
+    """The `run` steps of a workflow by name, or the scripts of jobs."""
     found, name, depth = [], "", None
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip())
         if depth is not None and line.strip() and indent > depth:
-            found[-1][1].append(line.strip())
+            found[-1][1].append(line.strip().removeprefix("- "))
             continue
         depth = None
+        if line.strip() == "script:":
+            found.append(("script", []))
+            depth = indent
         if match := re.match(r"\s*- (?:name|uses): (.*)", line):
             name = match[1]
         if match := re.match(r"(\s*)run: (.*)", line):
             found.append((name, [] if match[2] == "|" else [match[2]]))
             depth = len(match[1]) if match[2] == "|" else None
     return [(name, "\n".join(lines)) for name, lines in found]
+
+
+def write(block, folder):
+    """Writes a block that is a file; its path."""
+    path = os.path.join(folder, block.marks["file"])
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write("\n".join(block.lines).rstrip("\n") + "\n")
+    return path
 
 
 class Run:
@@ -281,16 +294,14 @@ class Run:
             self.fail(where, command, "a server that runs", "its end", output)
 
     def file(self, block, name, folder):
-        path = os.path.join(folder, block.marks["file"])
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        text = "\n".join(block.lines).rstrip("\n") + "\n"
-        with open(path, "w") as file:
-            file.write(text)
+        path = write(block, folder)
         if not path.endswith(".yml"):
             return
         environment = dict(
-            os.environ, GITHUB_SHA="0123456789abcdef0123", GITHUB_STEP_SUMMARY=os.path.join(folder, "summary.md"))
-        for step, commands in steps(text):
+            os.environ, GITHUB_SHA="0123456789abcdef0123", CI_COMMIT_SHA="0123456789abcdef0123",
+            GITHUB_STEP_SUMMARY=os.path.join(folder, "summary.md"),
+            PATH=os.path.dirname(self.options.binary) + os.pathsep + os.environ["PATH"])
+        for step, commands in steps("\n".join(block.lines)):
             if step == "Build":
                 self.left_out["a build"] = self.left_out.get("a build", 0) + 1
                 continue
@@ -305,7 +316,8 @@ class Run:
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True, help="the program")
+    parser.add_argument("--binary", default="", help="the program")
+    parser.add_argument("--extract", metavar="FOLDER", help="only write the files of the documents to this folder")
     parser.add_argument("--shells", default=",".join(SHELLS), help="the shells, separated by commas (default: all)")
     parser.add_argument("--slow", action="store_true", help="run also what takes long")
     parser.add_argument("documents", nargs="*", help="the documents (default: the README and the manual)")
@@ -314,6 +326,13 @@ def main():
     manual = os.path.join(ROOT, "Docs/manual")
     documents = options.documents or [os.path.join(ROOT, "README.md"), os.path.join(ROOT, "Docs/real-app.md")] + sorted(
         os.path.join(manual, name) for name in os.listdir(manual) if name.endswith(".md"))
+    if options.extract:
+        for document in documents:
+            with open(document) as file:
+                for block in blocks(file.read()):
+                    if "file" in block.marks:
+                        write(block, options.extract)
+        return 0
     run = Run(options)
     for shell in options.shells.split(","):
         if shutil.which(SHELLS[shell][0][0]) is None:
