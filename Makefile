@@ -27,6 +27,8 @@ FUZZ_NOTES := $(BUILD)/fuzz
 # The program of a package contains the Swift runtime. It is built in its own folder, since its flags differ.
 STATIC := $(BUILD)/static
 PACKAGES := $(BUILD)/packages
+RELEASE := $(BUILD)/release-files
+TAG ?=
 
 CLIENTS ?=
 MUTANTS ?=
@@ -39,7 +41,7 @@ MODULE ?=
 MODULES := $(patsubst %Tests,%,$(notdir $(wildcard Tests/*/*Tests)))
 
 .PHONY: help run build deps test try test-deps lint unit docs clients fuzz fuzz-sockets mutants asan \
-	bench manual conformance targets backends templates install deb deb-test clean
+	bench manual conformance targets backends templates install deb deb-test release clean
 
 help: ## lists all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -163,10 +165,10 @@ templates: ## checks the templates in Distributed with published schemas and lin
 	@rm -rf $(BUILD)/templates/files
 	@PYTHONDONTWRITEBYTECODE=1 Tests/Manual/commands.py --extract $(BUILD)/templates/files Docs/manual/ci.md
 	@$(SCHEMA) vendor.github-actions Distributed/github/action.yml
-	@$(SCHEMA) vendor.github-workflows .ci/macos.yml $(BUILD)/templates/files/.github/workflows/*.yml
+	@$(SCHEMA) vendor.github-workflows .ci/macos.yml Distributed/github/release.yml $(BUILD)/templates/files/.github/workflows/*.yml
 	@$(SCHEMA) vendor.gitlab-ci $(BUILD)/templates/files/.gitlab-ci.yml
-	@$(BUILD)/templates/venv/bin/shellcheck Distributed/slurm/*.sbatch Distributed/debian/build Tests/Packages/deb \
-		.ci/packages .ci/run
+	@$(BUILD)/templates/venv/bin/shellcheck Distributed/slurm/*.sbatch Distributed/debian/build \
+		Distributed/release/build Tests/Packages/deb Tests/Packages/unpacked .ci/packages .ci/run
 	@$(BUILD)/templates/venv/bin/shellcheck --shell=sh Tests/Packages/installed $(BUILD)/templates/files/load.sh
 	@ruby -c Distributed/homebrew/swiftwing-sim.rb > /dev/null
 
@@ -188,6 +190,10 @@ deb: deps ## builds a Debian package that needs no Swift toolchain, in .build/pa
 	@$(MAKE) --no-print-directory build FLAGS='--static-swift-stdlib --scratch-path $(STATIC)'
 	@rm -rf $(PACKAGES)
 	@Distributed/debian/build $(STATIC)/release/swiftwing-sim $(PACKAGES)
+
+release: deb ## makes the files of a release in .build/release-files; with TAG=v1.2.3, only of this version
+	@rm -rf $(RELEASE)
+	@TAG='$(TAG)' Distributed/release/build $(STATIC)/release/swiftwing-sim $(PACKAGES)/*.deb $(RELEASE)
 
 deb-test: deb ## installs the Debian package in a new root of Debian and runs it there (as root; about five minutes)
 	@.ci/packages deb-test

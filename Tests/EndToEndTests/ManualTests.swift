@@ -147,7 +147,10 @@ extension SideBySide {
         }
 
         @Test func `shell scripts are without a fault`() async throws {
-            for script in [".ci/packages", ".ci/run", "Distributed/debian/build", "Tests/Packages/deb"] {
+            for script in [
+                ".ci/packages", ".ci/run", "Distributed/debian/build", "Distributed/release/build",
+                "Tests/Packages/deb", "Tests/Packages/unpacked",
+            ] {
                 let check = try await Subprocess.run(
                     URL(filePath: "/usr/bin/env"), ["shellcheck", Package.root.appending(path: script).path])
                 #expect(check.code == 0, "\(check.output)")

@@ -12,5 +12,14 @@ extension SideBySide {
             let outcome = try await Subprocess.run(python, ["-B", script, Binary.path.path], seconds: 200)
             #expect(outcome.code == 0, "\(outcome)")
         }
+
+        /// `make deb-test` installs the package that is released in a root of Debian; this takes seconds.
+        @Test func `a release has the same bytes each time, and its package leaves nothing behind`()
+            async throws
+        {
+            let script = Package.root.appending(path: "Tests/Packages/unpacked")
+            let outcome = try await Subprocess.run(script, [Binary.path.path], seconds: 200)
+            #expect(outcome.code == 0, "\(outcome)")
+        }
     }
 }
