@@ -16,7 +16,7 @@ enum ProxyCommand {
     static let command = Command(
         name: "proxy", usage: "[SCENARIO]",
         summary:
-            "Injects the server and link faults of a scenario in front of a backend with the paths of Talaria",
+            "Injects the server and link faults of a scenario in front of a backend",
         options: [
             Option(
                 name: "--upstream", value: "URL", help: "URL of the backend, with its base path (required)")

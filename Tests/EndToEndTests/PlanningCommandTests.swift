@@ -125,7 +125,7 @@ extension SideBySide {
             ).path
             let outcome = try await Binary.run(["check", file])
             #expect(outcome.code == 65, "\(outcome)")
-            #expect(outcome.output.contains(":3:42: no photos 'shelve'"), "\(outcome)")
+            #expect(outcome.output.contains(":3:41: no photos 'shelve'"), "\(outcome)")
         }
 
         // MARK: list
