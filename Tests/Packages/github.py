@@ -75,9 +75,14 @@ def start(given, folder):
         with open(os.path.join(folder, name), "w") as file:
             file.write(text)
         os.chmod(file.name, 0o755)
+    # As with GitHub, whatever the test runner ignores or blocks.
+    def receive_signals():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
     return subprocess.Popen(
         ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]], cwd=folder, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=receive_signals)
 
 
 def annotations(log):
