@@ -94,7 +94,7 @@ enum RunCommand {
         request.dashboard = dashboard
         request.dashboardStays = arguments.has(Self.dashboardStays)
         request.savesPlanTo = plan
-        ScenarioSource.warn(loaded, isEmbedded: target == nil, console)
+        ScenarioSource.warn(loaded, console)
         let preparation = try RunPreparation(request) { shelves in
             if !options.isQuiet {
                 console.progress("generating \(shelves.count) \(shelves.count == 1 ? "photo" : "photos")")

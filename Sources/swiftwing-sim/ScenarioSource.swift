@@ -53,13 +53,10 @@ enum ScenarioSource {
     }
 
     /// Prints warnings about faults that block scans and may be intended.
-    /// `isEmbedded`: the run is against the simulated backend, so that it is known which objectives cannot hold.
     static func warn(
-        _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run, isEmbedded: Bool = false,
-        _ console: Console
+        _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run, _ console: Console
     ) {
-        let objectives = isEmbedded ? ObjectiveCheck.warnings(loaded.scenario, nil) : []
-        Self.print(Self.warnings(loaded, for: purpose) + objectives, of: loaded, console)
+        Self.print(Self.warnings(loaded, for: purpose), of: loaded, console)
     }
 
     static func print(_ warnings: [String], of loaded: LoadedScenario, _ console: Console) {

@@ -51,7 +51,7 @@ enum SimulateCommand {
         }
         try SearchOptions.requireSearch(arguments)
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
-        ScenarioSource.warn(loaded, isEmbedded: true, console)
+        ScenarioSource.warn(loaded, console)
         let baseline = try Baseline(arguments, world: .virtual, scenario: loaded.scenario.name)
         let shard = try ShardOptions.read(arguments, loaded, isEmbedded: true)
         let plan = try Self.plan(loaded, shard, arguments)

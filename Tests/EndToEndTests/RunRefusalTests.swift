@@ -10,7 +10,7 @@ extension SideBySide {
                 ["Tests/EndToEndTests/Fixtures/broken.scenario"], 65,
                 [
                     "broken.scenario:2:11: unknown version", "did you mean `fleet`?",
-                    "the number of devices must be a number from 1 to", "unknown profile `contrct`",
+                    "the number of phones must be a number from 1 to", "unknown profile `contrct`",
                     "unknown link `ltee`", "the key `commuters` is given twice",
                 ]
             ),
@@ -25,7 +25,7 @@ extension SideBySide {
                 ["flaky-network", "--phones", "500000"], 104,
                 ["500000 phones need ", " file descriptors, but the limit is "]
             ),
-            (["flaky-network", "--devcies", "5"], 64, ["did you mean '--phones'?"]),
+            (["flaky-network", "--phnoes", "5"], 64, ["did you mean '--phones'?"]),
             (["flaky-network", "--phones", "none"], 64, ["--phones"]),
             (["flaky-network", "--target", "nonsense"], 64, ["--target expects an http or https URL"]),
             (["flaky-network", "--cacert", "ca.pem"], 64, ["--cacert requires --target"]),

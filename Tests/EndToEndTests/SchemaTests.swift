@@ -59,8 +59,8 @@ extension SideBySide {
             ("fleet: {a: {phones: 1, arrivals: 1/s, start: 1s}}", "fleet/a"),
             ("fleet: {a: {phones: 1}}", "fleet/a"),
             ("fleet: {a: {arrivals: 1/s}}", "fleet/a"),
-            ("fleet: {a: {phones: 0, arrivals: 1/s}}", "fleet/a/devices"),
-            ("fleet: {a: {devices: many, arrivals: 1/s}}", "fleet/a/devices"),
+            ("fleet: {a: {phones: 0, arrivals: 1/s}}", "fleet/a/phones"),
+            ("fleet: {a: {phones: many, arrivals: 1/s}}", "fleet/a/phones"),
             ("fleet: {a: {phones: 1, arrivals: 1/s, profile: contrakt}}", "fleet/a/profile"),
             ("fleet: {a: {phones: 1, arrivals: 1/s, resume: maybe}}", "fleet/a/resume"),
             ("fleet: {a: {phones: 1, arrivals: 1/s, idle-timeout: 5 s}}", "fleet/a/idle-timeout"),
@@ -108,7 +108,7 @@ extension SideBySide {
 
         /// Forms that a schema could easily refuse.
         private static let taken = [
-            "fleet: {a: {devices: '40', arrivals: 1.5/m, scans: '${SCANS:-3}', network: '${LINK:-lte}'}}",
+            "fleet: {a: {phones: '40', arrivals: 1.5/m, scans: '${SCANS:-3}', network: '${LINK:-lte}'}}",
             "fleet: {a: {phones: 1, think: 1s, start: 0s..5s, profile: '${PROFILE:-contract}', resume: true}}",
             "fleet: {7: {phones: 1, arrivals: [{rate: 0/s, for: 1s}, {ramp: 1/s..2/4s, over: 1m}]}}",
             "fleet: {a: {phones: 1, arrivals: 1/s, network: {up: {rate: off, loss: 2%}, dns-delay: 1s}}}",

@@ -16,7 +16,7 @@ extension ServedRequest {
     package var outsideContract: String? {
         guard self.method != "OPTIONS", !Self.isUnjudged(self.path) else { return nil }
         guard let path = JourneyPath(path: self.path) else {
-            return "path: expected one of the contract, was \(self.path); no fault acts on it"
+            return "path: expected one of the contract, was \(self.path)"
         }
         guard path.operation(method: self.method) == nil else { return nil }
         return "method: expected \(path.methods), was \(self.method)"
