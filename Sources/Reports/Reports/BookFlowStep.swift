@@ -1,5 +1,4 @@
 import Ledger
-import RunArchive
 import RunJudge
 import SimBase
 
@@ -59,20 +58,12 @@ struct BookFlowStep: Sendable {
 
     /// Those that a flow has.
     static func of(_ flow: BookFlow) -> [Self] {
-        Self.all.filter {
-            switch $0.presence {
-            case .ifAny: flow[keyPath: $0.path] != 0
-            case .always, .observed: true
-            }
-        }
+        Self.all.filter { $0.presence != .ifAny || flow[keyPath: $0.path] != 0 }
     }
 
     /// Nil where only the backend knows it, and is not observed.
     func count(in flow: BookFlow, hasBackendView: Bool) -> Int? {
-        switch self.presence {
-        case .ifAny, .always: flow[keyPath: self.path]
-        case .observed: hasBackendView ? flow[keyPath: self.path] : nil
-        }
+        self.presence == .observed && !hasBackendView ? nil : flow[keyPath: self.path]
     }
 }
 
@@ -100,22 +91,20 @@ extension RunResult {
     var bookFlowTable: DocumentTable? {
         guard self.hasBookFlow else { return nil }
         let flows = self.flows
-        var table = DocumentTable(id: "book-flow", tableID: "book-steps", title: "From photo to library")
-        (table.hasMarks, table.isIndented) = (false, true)
+        let hidden = self.groups.count - Self.flowGroupsMax
         let columns = flows.map { name, flow in
             DocumentColumn<BookFlowStep>(name, .number) { step in
                 let count = step.count(in: flow, hasBackendView: self.hasBackendView)
                 return .init(count.map { Figures.count($0) } ?? "n/a", (count ?? 0) > 0 ? step.tone : .plain)
             }
         }
-        table.add(BookFlowStep.of(flows[0].flow), [.init("", .name) { .init($0.words) }] + columns)
-        let hidden = self.groups.count - Self.flowGroupsMax
-        if hidden > 0 {
-            table.note =
-                "\(Figures.count(hidden, "more group", "more groups")): "
-                + "`swiftwing-sim report RUNDIR --group NAME` shows one."
-        }
-        return table
+        return DocumentTable(
+            id: "book-flow", tableID: "book-steps", title: "From photo to library", isIndented: true,
+            note: hidden <= 0
+                ? nil
+                : "\(Figures.count(hidden, "more group", "more groups")): "
+                    + "`swiftwing-sim report RUNDIR --group NAME` shows one.",
+            rows: BookFlowStep.of(flows[0].flow), [.init("", .name) { .init($0.words) }] + columns)
     }
 
     /// The ends of the books, drawn.

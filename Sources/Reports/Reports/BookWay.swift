@@ -1,6 +1,5 @@
 import Observations
 import SimBase
-import Talaria
 
 /// What became of the books of one scan, by what its phone observed: how a reading was looked up, and what the review made of each
 /// book.

@@ -11,7 +11,8 @@ extension TerminalPage {
         var table = Table(document.title, shown.map { document.columns[$0].title })
         table.firstColumnMin = document.nameColumns
         for row in document.rows {
-            let name = Printable.line(names.map { row.cells[$0].text }.joined(separator: " "))
+            let name = Printable.line(
+                names.map { row.cells[$0].short ?? row.cells[$0].text }.joined(separator: " "))
             let sign = row.mark.map { self.style.isASCII ? $0.ascii : $0.sign } ?? " "
             table.rows.append(
                 [
@@ -21,19 +22,7 @@ extension TerminalPage {
                 ] + shown.map { Piece(row.cells[$0].short ?? row.cells[$0].text, row.cells[$0].tone.ink) })
         }
         self.table(table)
-        if let note = document.note { self.paragraph(Piece(""), indent: 2, [Piece(note, .dim)]) }
-    }
-}
-
-extension Tone {
-    package var ink: Ink {
-        switch self {
-        case .good: .good
-        case .bad: .bad
-        case .warn: .warning
-        case .plain, .running: .plain
-        case .unknown: .dim
-        }
+        if let note = document.note { self.text(note, .dim, indent: 2) }
     }
 }
 
@@ -86,7 +75,7 @@ extension DocumentTable {
     /// The table with its note and without its title and lead.
     package func htmlBody(prefix: String) -> HTML {
         let rows = self.rows.map { row in
-            (self.hasMarks ? [HTML.Cell(Self.html(row))] : []) + row.cells.map(Self.html)
+            (self.hasMarks ? [HTML.Cell(html: Self.html(row))] : []) + row.cells.map(Self.html)
         }
         var body: HTML = ""
         if !rows.isEmpty {
@@ -118,9 +107,7 @@ extension DocumentTable {
             ? HTML.mono(cell.text, bytesMax: 400) : HTML(sentence: cell.text, bytesMax: 400)
         let sign: HTML = cell.hasSign ? "\(HTML.sign(cell.tone, isHidden: true)) " : ""
         let link: HTML? = cell.anchor.map { "<a href=\"#\($0)\">\(text)</a>" }
-        var shown = HTML.Cell(cell.text.isEmpty ? "" : sign + (link ?? text))
-        shown.key = cell.key
-        return shown
+        return HTML.Cell(html: cell.html ?? (cell.text.isEmpty ? "" : sign + (link ?? text)), key: cell.key)
     }
 }
 

@@ -1,4 +1,3 @@
-import Metrics
 import SimBase
 
 /// A table of a report, without the layout of a format. `DocumentTable+Formats.swift` lays it out for all of them.
@@ -21,19 +20,16 @@ package struct DocumentTable {
 
         package var title: String
         package var kind: Kind
-
-        package init(title: String, kind: Kind) {
-            self.title = title
-            self.kind = kind
-        }
     }
 
     package struct Cell {
         package var text: String
-        /// The text for the terminal, where it has less room.
+        /// The text for the terminal, where that is another: it has less room.
         package var short: String?
         package var tone: Tone
         package var isMono = false
+        /// What a page shows, where that is more than the text.
+        var html: HTML?
         /// Whether a page shows the sign of the tone before the text; the terminal shows the color.
         package var hasSign = false
         /// The key for sorting, where that is not the text.
@@ -41,22 +37,27 @@ package struct DocumentTable {
         /// The id of an element of the page that the text links to.
         package var anchor: String?
 
-        package init(_ text: String, short: String? = nil, _ tone: Tone = .plain, key: Int64? = nil) {
+        package init(
+            _ text: String, short: String? = nil, _ tone: Tone = .plain, key: Int64? = nil,
+            html: HTML? = nil, anchor: String? = nil
+        ) {
             self.text = text
             self.short = short
             self.tone = tone
             self.key = key
+            self.html = html
+            self.anchor = anchor
         }
 
         /// A name of the scenario or of the program, as written there.
-        package static func mono(_ text: String) -> Self {
-            var cell = Self(text)
+        package static func mono(_ text: String, short: String? = nil) -> Self {
+            var cell = Self(text, short: short)
             cell.isMono = true
             return cell
         }
 
-        package static func verdict(_ text: String, _ tone: Tone) -> Self {
-            var cell = Self(text, tone)
+        package static func verdict(_ text: String, _ tone: Tone, key: Int64? = nil) -> Self {
+            var cell = Self(text, tone, key: key)
             cell.hasSign = true
             return cell
         }
@@ -122,6 +123,21 @@ package struct DocumentTable {
         self.title = title
     }
 
+    /// A table with a row for each of these. `mark`: nil for a table without marks.
+    package init<Subject>(
+        id: String, tableID: String, title: String, isIndented: Bool = false, lead: String = "",
+        note: String? = nil, nameColumns: Int = Table.firstColumnMin, rows: [Subject],
+        mark: ((Subject) -> (Mark?, remark: String?))? = nil, _ columns: [DocumentColumn<Subject>]
+    ) {
+        self.init(id: id, tableID: tableID, title: title)
+        self.hasMarks = mark != nil
+        self.isIndented = isIndented
+        self.lead = lead
+        self.note = note
+        self.nameColumns = nameColumns
+        self.add(rows, mark: mark ?? { _ in (nil, nil) }, columns)
+    }
+
     package var isEmpty: Bool { self.rows.isEmpty && self.note == nil }
 
     /// Adds a row for each subject, with a cell of each column. A table may have subjects of several types; the first
@@ -150,5 +166,10 @@ package struct DocumentColumn<Subject> {
     ) {
         self.column = DocumentTable.Column(title: title, kind: kind)
         self.cell = cell
+    }
+
+    /// The same column of what has the subject as a part.
+    func of<Whole>(_ part: @escaping (Whole) -> Subject) -> DocumentColumn<Whole> {
+        DocumentColumn<Whole>(self.column.title, self.column.kind) { self.cell(part($0)) }
     }
 }

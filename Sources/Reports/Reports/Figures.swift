@@ -99,6 +99,22 @@ package enum Figures {
         "\(Self.count(count)) \(count == 1 ? one : many)"
     }
 
+    /// `2 books`, `1 row`, without zero counts.
+    package static func counts(_ counts: [(count: Int, one: String, many: String)]) -> [String] {
+        counts.filter { $0.count > 0 }.map { Self.count($0.count, $0.one, $0.many) }
+    }
+
+    /// `a, b and c`; nil for nothing.
+    package static func listed(_ parts: [String]) -> String? {
+        guard let last = parts.last else { return nil }
+        return parts.count == 1 ? last : parts.dropLast().joined(separator: ", ") + " and " + last
+    }
+
+    /// The text with a capital at its beginning.
+    package static func capitalized(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst()
+    }
+
     /// The share of failed operations in percent: `0.83%`.
     package static func share(_ rate: FailureRate) -> String {
         DecimalText.text(Self.perMillion(rate), decimals: 4, shown: 0...2) + "%"

@@ -1,4 +1,3 @@
-import Ledger
 import Observations
 import RunArchive
 import RunJudge
@@ -9,37 +8,30 @@ import Talaria
 /// A finding in words. What a server wrote is in `excerpt` and perhaps in the names next to it: every format
 /// escapes all of them in its own way.
 struct FindingText {
-    /// `upload 202`.
-    let answer: String
-    /// `response` or `request`.
-    let message: String
-    /// `data.sseUrl`.
-    let path: String
-    let expected: String
-    /// `a number`.
-    let seen: String
-    let excerpt: String?
-    let count: String
+    private let row: FindingsTable.Row
     /// `phone 3, scan 1 at 0:02`.
     let first: String
-    /// Whether the message could not be used.
-    let isDecisive: Bool
-    /// `injected by strip-books-1`: who is to blame.
-    let origin: String
 
     init(_ row: FindingsTable.Row, of result: RunResult) {
-        let finding = row.finding
-        self.answer = "\(finding.operation.name) \(finding.part)"
-        self.message = finding.side == .client ? "request" : "response"
-        self.path = finding.path
-        self.expected = finding.expected
-        self.seen = finding.seen
-        self.excerpt = finding.excerpt
-        self.count = Figures.count(finding.count)
-        self.first = "\(result.place(row.device, row.scan)) at \(Figures.clock(row.first.nanoseconds))"
-        self.isDecisive = finding.isDecisive
-        self.origin = row.causes.words
+        self.row = row
+        self.first = result.place(row.device, row.scan, at: row.first)
     }
+
+    /// `upload 202`.
+    var answer: String { "\(self.row.finding.operation.name) \(self.row.finding.part)" }
+    /// `response` or `request`.
+    var message: String { self.row.finding.side == .client ? "request" : "response" }
+    /// `data.sseUrl`.
+    var path: String { self.row.finding.path }
+    var expected: String { self.row.finding.expected }
+    /// `a number`.
+    var seen: String { self.row.finding.seen }
+    var excerpt: String? { self.row.finding.excerpt }
+    var count: String { Figures.count(self.row.finding.count) }
+    /// Whether the message could not be used.
+    var isDecisive: Bool { self.row.finding.isDecisive }
+    /// `injected by strip-books-1`: who is to blame.
+    private var origin: String { self.row.causes.words }
 
     /// `upload 202: data.sseUrl: expected a string, was missing`.
     var sentence: String {
@@ -59,14 +51,14 @@ struct FindingText {
 extension RunResult {
     /// The deviations of answers, events and requests from the contract.
     var findingTable: DocumentTable {
-        var table = DocumentTable(id: "findings", tableID: "finding-table", title: "Findings")
-        table.hasMarks = false
-        table.lead =
-            "Messages that deviate from the API contract: "
-            + "\(Figures.count(self.findings.kinds, "kind", "kinds")), \(Figures.count(self.findings.count)) in total"
-            + "\(self.findings.originText)."
-        table.add(
-            self.findings.shown(FindingText.rowsMax, of: self),
+        let hidden = self.findings.hidden(beyond: FindingText.rowsMax)
+        return DocumentTable(
+            id: "findings", tableID: "finding-table", title: "Findings",
+            lead: "Messages that deviate from the API contract: "
+                + "\(Figures.count(self.findings.kinds, "kind", "kinds")), \(Figures.count(self.findings.count)) in total"
+                + "\(self.findings.originText).",
+            note: hidden > 0 ? "\(Figures.count(hidden)) more of other kinds." : nil,
+            rows: self.findings.shown(FindingText.rowsMax, of: self),
             [
                 .init("message", .name) { .mono($0.answer) },
                 .init("field", .name) { .mono($0.path) },
@@ -77,9 +69,6 @@ extension RunResult {
                 .init("count", .number) { .init($0.count) },
                 .init("first", .text) { .init($0.first) },
             ])
-        let hidden = self.findings.hidden(beyond: FindingText.rowsMax)
-        if hidden > 0 { table.note = "\(Figures.count(hidden)) more of other kinds." }
-        return table
     }
 }
 
@@ -115,20 +104,16 @@ extension FindingsTable {
                 // Whose deviation it is.
                 "side": .string(finding.side == .client ? "phone" : "target"),
                 "operation": .string(finding.operation.name),
-                "part": .string(Printable.bounded(finding.part)),
-                "path": .string(Printable.bounded(finding.path)),
-                "expected": .string(Printable.bounded(finding.expected)),
-                "seen": .string(Printable.bounded(finding.seen)),
-                "excerpt": finding.excerpt.map { .string(Printable.bounded($0)) } ?? .null,
+                "part": .bounded(finding.part),
+                "path": .bounded(finding.path),
+                "expected": .bounded(finding.expected),
+                "seen": .bounded(finding.seen),
+                "excerpt": finding.excerpt.map { .bounded($0) } ?? .null,
                 "used": .bool(!finding.isDecisive),
                 "count": .integer(finding.count),
                 "injected": .integer(row.causes.injected),
                 "causes": row.causes.json,
-                "first": .object([
-                    "device": .integer(row.device.raw),
-                    "scan": row.scan == .none ? .null : .integer(row.scan.raw),
-                    "at": .number(Figures.milliseconds(row.first.nanoseconds)),
-                ]),
+                "first": .object(JSONValue.place(row.device, row.scan, at: row.first)),
             ])
         }
         if self.other > 0 { values.append(.object(["other": .integer(self.other)])) }

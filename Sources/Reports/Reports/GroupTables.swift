@@ -23,17 +23,13 @@ extension RunResult {
     private static func table(
         id: String, title: String, header: [String], rows: [[String]], note: String? = nil
     ) -> DocumentTable {
-        var table = DocumentTable(id: id, tableID: id, title: title)
-        table.hasMarks = false
-        table.note = note
-        table.add(
-            rows,
+        DocumentTable(
+            id: id, tableID: id, title: title, note: note, rows: rows,
             header.indices.map { index in
                 DocumentColumn(header[index], index < 2 ? .name : .number) { row in
-                    index < 2 ? .mono(row[index]) : .init(["", "-"].contains(row[index]) ? "–" : row[index])
+                    index < 2 ? .mono(row[index]) : .init(row[index].isEmpty ? "–" : row[index])
                 }
             })
-        return table
     }
 
     private typealias Part = (name: String, result: RunResult)
@@ -42,25 +38,17 @@ extension RunResult {
         // Groups that show books early stand beside those that do not.
         let hasFirstBook = self.judgesFirstBook
         let rows = parts.map { part in (part.name, part.result.latencyRows(hasFirstBook: hasFirstBook)) }
-        let hasOpen = rows.contains { $1.contains { !$0.unfinished.isEmpty } }
+        let columns = LatencyRow.columns(rows.flatMap(\.1), none: ("", ""))
         return Self.table(
             id: "group-latencies", title: "Latencies by group",
-            header: ["metric", "group", "count", "p50", "p95", "p99", "max", "failed"]
-                + (hasOpen ? ["unfinished"] : []),
+            header: ["metric", "group"] + columns.map(\.column.title),
             rows: LatencyMetric.allCases.flatMap { metric in
                 rows.compactMap { name, rows in
-                    rows.first { $0.metric == metric }.map {
-                        Self.cells($0, of: name) + (hasOpen ? [$0.unfinishedText] : [])
+                    rows.first { $0.metric == metric }.map { row in
+                        [metric.rawValue, name] + columns.map { $0.cell(row).text }
                     }
                 }
             })
-    }
-
-    private static func cells(_ row: LatencyRow, of group: String) -> [String] {
-        let times = [row.summary?.p50, row.summary?.p95, row.summary?.p99, row.summary?.maximum]
-        return [row.metric.rawValue, group, Figures.count(row.summary?.count ?? 0)]
-            + times.map { $0.map { Figures.time($0) } ?? "-" }
-            + [row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" } ?? ""]
     }
 
     private func disconnections(_ parts: [Part]) -> DocumentTable {
@@ -75,7 +63,7 @@ extension RunResult {
                     guard loss.count > 0 else { return nil }
                     return [cause.rawValue, part.name]
                         + [loss.count, loss.resumed, loss.restarted, loss.gaveUp].map { Figures.count($0) }
-                        + [loss.reconnectTime.value(at: .p95).map { Figures.time($0) } ?? "-"]
+                        + [loss.reconnectTime.value(at: .p95).map { Figures.time($0) } ?? ""]
                         + (hasOpen ? [Figures.count(loss.unresolved)] : [])
                 }
             }, note: self.retryNote)
@@ -158,5 +146,44 @@ extension RunResult {
                     }
                 }
             })
+    }
+}
+
+// What the phones of one group cost their users, in one sentence for each group with something to report.
+extension RunResult {
+    struct GroupHeadline {
+        let group: String
+        let text: String
+        /// Whether scans or books were lost or doubled.
+        let isLoss: Bool
+        /// Whether the profile broke what it is known for.
+        let isKnown: Bool
+    }
+
+    /// The only group of a run has one where its profile broke what it is known for; the rest is the headline of the run.
+    var groupHeadlines: [GroupHeadline] {
+        let headlines = self.groups.compactMap(self.headline)
+        return self.groups.count > 1 ? headlines : headlines.filter(\.isKnown)
+    }
+
+    /// Nil for a group that lost nothing and whose profile broke nothing that it is known for.
+    func headline(of group: GroupResult) -> GroupHeadline? {
+        let loss = self.part(group.name)?.lossSentence
+        let known = self.knownViolations(group)
+        guard loss != nil || known != nil else { return nil }
+        return GroupHeadline(
+            group: Printable.line(group.name), text: [loss, known].compactMap { $0 }.joined(separator: "; "),
+            isLoss: loss != nil, isKnown: known != nil)
+    }
+
+    /// `25 violations of 5 invariants are expected for this profile`. What the scenario expects is not the profile's.
+    private func knownViolations(_ group: GroupResult) -> String? {
+        let known = group.verdicts.filter {
+            $0.expected > 0 && !self.expectations.covers($0.invariant, of: group.name)
+        }
+        guard !known.isEmpty else { return nil }
+        let count = known.reduce(0) { $0 + $1.expected }
+        return "\(Figures.count(count, "violation", "violations")) of "
+            + "\(Figures.count(known.count, "invariant", "invariants")) \(count == 1 ? "is" : "are") expected for this profile"
     }
 }

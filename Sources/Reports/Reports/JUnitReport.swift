@@ -1,6 +1,5 @@
 import Ledger
 import Metrics
-import RunArchive
 import RunJudge
 import RunMetrics
 import SimBase
@@ -13,20 +12,22 @@ enum JUnitReport {
             ("objectives", result.slos.map { Self.objective($0, of: result) }),
             ("invariants", result.verdicts.map { Self.invariant($0, of: result) }),
             ("expected to break", result.expected.map { Self.expected($0, of: result) }),
-            (Self.completionSuite, [Self.completion(result)]),
-            (Self.runSuite, [Self.run(result)]),
+            ("completion", [Self.completion(result)]), (Self.runSuite, [Self.run(result)]),
         ].filter { !$0.1.isEmpty }
         let seconds = Figures.seconds(result.length.nanoseconds)
+        let name = Self.escaped(result.scenario.name)
         let total = Self.counts(suites.flatMap(\.1))
-        let body = suites.map { name, cases in
+        let body = suites.map { suite, cases in
             // A run takes its time once: objectives and invariants are looked up in what it left.
-            "  <testsuite name=\"\(name)\" \(Self.counts(cases)) time=\"\(name == Self.runSuite ? seconds : "0")\" "
+            let time = suite == Self.runSuite ? seconds : "0"
+            return "  <testsuite name=\"\(suite)\" \(Self.counts(cases)) time=\"\(time)\" "
                 + "timestamp=\"\(result.startedText.prefix(19))\">\n" + Self.properties(result.labels)
-                + cases.map(\.text).joined()
+                + cases.map { Self.text($0, "classname=\"\(name).\(suite)\" time=\"\(time)\"", suite) }
+                .joined()
                 + "  </testsuite>\n"
         }.joined()
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            + "<testsuites name=\"\(Self.escaped(result.scenario.name))\" \(total) time=\"\(seconds)\">\n\(body)</testsuites>\n"
+            + "<testsuites name=\"\(name)\" \(total) time=\"\(seconds)\">\n\(body)</testsuites>\n"
     }
 
     private static func properties(_ labels: RunLabels) -> String {
@@ -40,15 +41,16 @@ enum JUnitReport {
     }
 
     private static let runSuite = "run"
-    private static let completionSuite = "completion"
 
     private enum Outcome {
         case passed, failed, error, skipped
     }
 
     private struct Case {
-        var text: String
-        var outcome: Outcome
+        let name: String
+        let outcome: Outcome
+        var message = ""
+        var detail = ""
     }
 
     private static func counts(_ cases: [Case]) -> String {
@@ -57,53 +59,37 @@ enum JUnitReport {
             + "skipped=\"\(count(.skipped))\""
     }
 
-    private static func testcase(
-        _ name: String, suite: String, of result: RunResult, _ outcome: Outcome, message: String,
-        detail: String
-    ) -> Case {
+    private static func text(_ one: Case, _ attributes: String, _ suite: String) -> String {
+        let detail = Self.escaped(one.detail)
+        let message = "message=\"\(Self.escaped(one.message))\""
         let element =
-            switch outcome {
-            case .passed: detail.isEmpty ? "" : "<system-out>\(Self.escaped(detail))</system-out>"
-            case .failed:
-                "<failure type=\"\(suite)\" message=\"\(Self.escaped(message))\">\(Self.escaped(detail))</failure>"
-            case .error:
-                "<error type=\"\(suite)\" message=\"\(Self.escaped(message))\">\(Self.escaped(detail))</error>"
-            case .skipped: "<skipped message=\"\(Self.escaped(message))\"/>"
+            switch one.outcome {
+            case .passed: one.detail.isEmpty ? "" : "<system-out>\(detail)</system-out>"
+            case .failed: "<failure type=\"\(suite)\" \(message)>\(detail)</failure>"
+            case .error: "<error type=\"\(suite)\" \(message)>\(detail)</error>"
+            case .skipped: "<skipped \(message)/>"
             }
-        let head =
-            "    <testcase name=\"\(Self.escaped(name))\" "
-            + "classname=\"\(Self.escaped(result.scenario.name)).\(suite)\" "
-            + "time=\"\(suite == Self.runSuite ? Figures.seconds(result.length.nanoseconds) : "0")\""
-        return Case(
-            text: element.isEmpty ? head + "/>\n" : head + ">\(element)</testcase>\n", outcome: outcome)
+        let head = "    <testcase name=\"\(Self.escaped(one.name))\" \(attributes)"
+        return element.isEmpty ? head + "/>\n" : head + ">\(element)</testcase>\n"
     }
 
     private static func objective(_ slo: SLOResult, of result: RunResult) -> Case {
         let name = "\(slo.slo.selector.description): \(slo.slo.condition.description)"
+        let observed = "observed \(slo.shown)"
         switch (slo.passed, slo.slo.severity) {
         case (false, _) where result.expectations.covers(slo):
-            return Self.testcase(
-                name, suite: "objectives", of: result, .passed, message: "",
-                detail: "failed as expected: observed \(slo.shown)")
-        case (true, _):
-            return Self.testcase(
-                name, suite: "objectives", of: result, .passed, message: "", detail: "observed \(slo.shown)")
+            return Case(name: name, outcome: .passed, detail: "failed as expected: \(observed)")
+        case (true, _): return Case(name: name, outcome: .passed, detail: observed)
         case (false, .error):
-            var message = "observed \(slo.shown)"
+            var message = observed
             if case .count(let metric) = slo.slo.selector.metric, let words = result.impact(of: metric) {
-                message = "\(words) (\(message))"
+                message = "\(words) (\(observed))"
             }
-            return Self.testcase(
-                name, suite: "objectives", of: result, .failed, message: message, detail: slo.sentence)
-        case (false, .warn):
-            return Self.testcase(
-                name, suite: "objectives", of: result, .passed, message: "",
-                detail: "warning: observed \(slo.shown)")
+            return Case(name: name, outcome: .failed, message: message, detail: slo.sentence)
+        case (false, .warn): return Case(name: name, outcome: .passed, detail: "warning: \(observed)")
         case (nil, _):
-            return Self.testcase(
-                name, suite: "objectives", of: result, .skipped,
-                message: result.whyOpen(slo).remark + (slo.isNotKnown ? "" : ": observed \(slo.shown)"),
-                detail: "")
+            let message = result.whyOpen(slo).remark + (slo.isNotKnown ? "" : ": \(observed)")
+            return Case(name: name, outcome: .skipped, message: message)
         }
     }
 
@@ -114,22 +100,17 @@ enum JUnitReport {
         }
         switch verdict.standing {
         case .held:
-            return Self.testcase(
-                name, suite: "invariants", of: result, .passed, message: "",
-                detail: verdict.hadOccasion ? "" : "had no occasion")
+            return Case(name: name, outcome: .passed, detail: verdict.hadOccasion ? "" : "had no occasion")
         case .brokenAsExpected:
-            return Self.testcase(
-                name, suite: "invariants", of: result, .passed, message: "",
-                detail: "\(verdict.violations) violations, all expected")
+            let detail = "\(verdict.violations) violations, all expected"
+            return Case(name: name, outcome: .passed, detail: detail)
         case .broken:
-            return Self.testcase(
-                name, suite: "invariants", of: result, .failed,
-                message: "\(Figures.count(verdict.violations, "violation", "violations"))",
+            return Case(
+                name: name, outcome: .failed,
+                message: Figures.count(verdict.violations, "violation", "violations"),
                 detail: ([verdict.invariant.statement] + examples).joined(separator: "; "))
         case .notAvailable:
-            return Self.testcase(
-                name, suite: "invariants", of: result, .skipped,
-                message: result.whyOpen(verdict).remark, detail: "")
+            return Case(name: name, outcome: .skipped, message: result.whyOpen(verdict).remark)
         }
     }
 
@@ -145,14 +126,9 @@ enum JUnitReport {
             ?? (result.isInterrupted ? "the run was interrupted" : nil)
             ?? (result.exitReasons.contains(.objectiveNotJudged)
                 ? result.reasons.joined(separator: "; ") : nil)
-        let name = "run completed, load generator kept up"
-        let errors = Self.errors(of: result)
-        guard let problem else {
-            return Self.testcase(
-                name, suite: Self.runSuite, of: result, .passed, message: "", detail: errors)
-        }
-        return Self.testcase(
-            name, suite: Self.runSuite, of: result, .error, message: problem, detail: errors)
+        return Case(
+            name: "run completed, load generator kept up", outcome: problem == nil ? .passed : .error,
+            message: problem ?? "", detail: Self.errors(of: result))
     }
 
     /// Errors that the report lists.
@@ -171,23 +147,20 @@ enum JUnitReport {
     /// The case that fails if no scan was completed (Docs/design.md section 11.2).
     private static func completion(_ result: RunResult) -> Case {
         let name = "completed at least one \(result.noun.one)"
-        let scans = result.totals.scans
         let isCutShort = result.isInterrupted || result.endedEarly != nil
-        guard scans.completed == 0, !result.expectations.includesNothingCompleted else {
-            return Self.testcase(
-                name, suite: Self.completionSuite, of: result, .passed, message: "", detail: "")
+        guard result.totals.scans.completed == 0, !result.expectations.includesNothingCompleted else {
+            return Case(name: name, outcome: .passed)
         }
-        return Self.testcase(
-            name, suite: Self.completionSuite, of: result, isCutShort ? .skipped : .failed,
-            message: result.outcome ?? "no \(result.noun.one) was completed", detail: "")
+        return Case(
+            name: name, outcome: isCutShort ? .skipped : .failed,
+            message: result.outcome ?? "no \(result.noun.one) was completed")
     }
 
     private static func expected(_ outcome: Expectations.Outcome, of result: RunResult) -> Case {
         let isJudged = !result.isInterrupted && result.endedEarly == nil && result.failure == nil
-        return Self.testcase(
-            outcome.expected.name, suite: "expected to break", of: result,
-            outcome.isBroken ? .passed : isJudged ? .failed : .skipped,
-            message: "expected to break but held", detail: "")
+        return Case(
+            name: outcome.expected.name, outcome: outcome.isBroken ? .passed : isJudged ? .failed : .skipped,
+            message: "expected to break but held")
     }
 
     private static func escaped(_ text: String) -> String { HTML(text, bytesMax: 1_000).text }

@@ -11,7 +11,8 @@ struct LinkChange {
     /// `until`: the end of what has not ended.
     static func all(_ itineraries: [RunConditions.Itinerary], of result: RunResult, until: Int64) -> [Self] {
         itineraries.flatMap { itinerary in
-            let groups = Self.groups(itinerary, of: result)
+            let isOfAll = result.groups.allSatisfy { itinerary.groups.contains($0.name) }
+            let groups = isOfAll ? "" : " (\(itinerary.groups.joined(separator: ", ")))"
             return itinerary.phases.compactMap { phase -> Self? in
                 let from = phase.window.from.nanoseconds
                 guard phase.link != itinerary.phases.first?.link, from < until else { return nil }
@@ -21,12 +22,6 @@ struct LinkChange {
                     span: TimeSpan(from: from, to: to))
             }
         }
-    }
-
-    /// ` (commuters)`; nothing for an itinerary of all phones.
-    static func groups(_ itinerary: RunConditions.Itinerary, of result: RunResult) -> String {
-        result.groups.allSatisfy { itinerary.groups.contains($0.name) }
-            ? "" : " (\(itinerary.groups.joined(separator: ", ")))"
     }
 }
 

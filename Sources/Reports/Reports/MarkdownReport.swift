@@ -1,6 +1,5 @@
 import Ledger
 import Metrics
-import Observations
 import RunArchive
 package import RunJudge
 import RunMetrics
@@ -11,23 +10,20 @@ import Talaria
 package enum MarkdownReport {
     /// The report of a result without its files: no worst windows and no errors.
     package static func text(_ result: RunResult) -> String {
-        Self.text(result, worst: result.slos.map { _ in nil }, errors: "")
+        Self.text(RunReport(live: result, RunTimeline(faults: 0), tracks: [], width: RunTimeline.widthFirst))
     }
 
     /// The report of a run with its files.
     static func text(_ report: RunReport) -> String {
-        Self.text(report.result, worst: report.worstWindows, errors: Self.errors(report))
-    }
-
-    private static func text(_ result: RunResult, worst: [SLOWindow?], errors: String) -> String {
-        [
-            Self.verdict(result), Self.capacity(result), Self.objectives(result, worst),
+        let result = report.result
+        return [
+            Self.verdict(result), Self.capacity(result), Self.objectives(result, report.worstWindows),
             Self.invariants(result), SlowTimeText(result)?.table.markdown ?? "",
             TargetTable(result)?.markdown ?? "",
             (RolloutTables(result)?.all ?? []).map(\.markdown).joined(separator: "\n"),
             Self.scans(result), Self.bookFlow(result), result.findingTable.markdown,
             result.disconnectionTable(isLive: false).markdown, Self.latencies(result),
-            errors, Self.byGroup(result), Self.details(result),
+            Self.errors(report), Self.byGroup(result), Self.details(result),
         ].filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
@@ -51,39 +47,42 @@ package enum MarkdownReport {
         if !result.scenario.description.isEmpty {
             text += MarkdownText.escaped(result.scenario.description) + "\n\n"
         }
-        if !result.labels.isEmpty {
-            text +=
-                result.labels.words.map { MarkdownText.code($0, bytesMax: 400) }.joined(separator: ", ")
-                + "\n\n"
-        }
+        let labels = result.labels.words.map { MarkdownText.code($0, bytesMax: 400) }
+        if !labels.isEmpty { text += labels.joined(separator: ", ") + "\n\n" }
         text += MarkdownText.escaped(Obligations(result).sentence) + ".\n\n"
-        for reason in result.reasons { text += "- \(MarkdownText.code(reason, bytesMax: 600))\n" }
+        text += MarkdownText.items(result.reasons, bytesMax: 600)
         if !result.reasons.isEmpty { text += "\n" }
+        let row = [
+            Figures.count(result.devices), "\(result.seed)", Figures.length(result.length), result.world.mode,
+            Figures.date(iso8601: result.startedText), "\(result.exit.rawValue): \(result.meaning)",
+        ]
         text += MarkdownText.table(
-            ["phones", "seed", "length", "mode", "started", "exit code"],
-            [
-                [
-                    Figures.count(result.devices), "\(result.seed)", Figures.length(result.length),
-                    result.world.mode, Figures.date(iso8601: result.startedText),
-                    "\(result.exit.rawValue): \(result.meaning)",
-                ]
-            ], textColumns: 6)
+            ["phones", "seed", "length", "mode", "started", "exit code"], [row], textColumns: 6)
         let page = RunDirectory.FileName.page
         return text + "\n[\(page)](\(page)) in the folder of the run has the charts and the phones.\n"
+    }
+
+    /// The steps of the load; empty for a load without steps.
+    private static func capacity(_ result: RunResult) -> String {
+        guard let capacity = result.capacity, !capacity.rows.isEmpty else { return "" }
+        func time(_ time: Interval?) -> String { time.map { Figures.time($0.nanoseconds) } ?? "" }
+        let rows = capacity.rows.map { row in
+            [
+                row.held.map { $0 ? "✅" : "❌" } ?? "not judged", row.rate.description, time(row.p50),
+                time(row.p95), row.throughput, Figures.count(Int(clamping: row.unfinished)),
+                MarkdownText.escaped(row.reasons.joined(separator: "; ")),
+            ]
+        }
+        let header = ["", "rate", "scan.time p50", "p95", "completed", "unfinished", "why"]
+        return "### Capacity\n\n" + MarkdownText.table(header, rows)
     }
 
     private static func objectives(_ result: RunResult, _ worst: [SLOWindow?]) -> String {
         guard !result.slos.isEmpty else { return "" }
         let hasWorst = worst.contains { $0?.isMeaningful == true }
         let rows = result.slos.enumerated().map { index, slo in
-            let sign =
-                switch (slo.passed, slo.slo.severity) {
-                case (true, _): "✅"
-                case (false, _) where result.expectations.covers(slo): "⚠️ as expected"
-                case (false, .error): "❌"
-                case (false, .warn): "⚠️"
-                case (nil, _): result.whyOpen(slo).remark
-                }
+            let remark = slo.passed == false && result.expectations.covers(slo) ? " as expected" : ""
+            let sign = slo.passed == nil ? result.whyOpen(slo).remark : result.tone(of: slo).emoji + remark
             return [
                 sign, MarkdownText.code(slo.slo.selector.description),
                 MarkdownText.code(slo.slo.condition.description), MarkdownText.code(slo.shown),
@@ -102,9 +101,8 @@ package enum MarkdownReport {
     private static func invariants(_ result: RunResult) -> String {
         guard !result.verdicts.isEmpty else { return "" }
         var text = "### Invariants\n\n"
-        let broken = result.verdicts.filter { $0.standing == .broken || $0.standing == .brokenAsExpected }
-        if !broken.isEmpty {
-            let rows = broken.map { verdict in
+        if !result.violated.isEmpty {
+            let rows = result.violated.map { verdict in
                 let first = verdict.examples.first
                 return [
                     verdict.standing == .broken ? "❌" : "⚠️ as expected",
@@ -113,24 +111,13 @@ package enum MarkdownReport {
                     first.map { MarkdownText.code($0.text) } ?? "",
                 ]
             }
-            text +=
-                MarkdownText.table(
-                    ["", "invariant", "violations", "first", "description"], rows, textColumns: 5)
-                + "\n"
+            let header = ["", "invariant", "violations", "first", "description"]
+            text += MarkdownText.table(header, rows, textColumns: 5) + "\n"
         }
-        let held = result.verdicts.filter { $0.standing == .held }
-        let open = result.verdicts.filter { $0.standing == .notAvailable }
-        let lists =
-            [
-                ("✅", held.filter(\.hadOccasion), ""),
-                ("–", held.filter { !$0.hadOccasion }, " (had no occasion)"),
-            ]
-            + OpenReason.allCases.map { reason in
-                ("n/a", open.filter { result.whyOpen($0) == reason }, " (\(reason.remark))")
-            }
-        for (sign, verdicts, remark) in lists where !verdicts.isEmpty {
+        for (tone, words, verdicts) in result.unbroken() {
             let ids = verdicts.map { MarkdownText.code($0.invariant.rawValue) }.joined(separator: ", ")
-            text += "\(sign) \(ids)\(remark)\n\n"
+            let sign = tone == .good ? tone.emoji : tone == .plain ? "–" : "n/a"
+            text += "\(sign) \(ids)\(tone == .good ? "" : " (\(words))")\n\n"
         }
         return String(text.dropLast())
     }
@@ -142,19 +129,11 @@ package enum MarkdownReport {
         for headline in result.groupHeadlines {
             text += "\n**\(MarkdownText.escaped(headline.group))**: \(MarkdownText.escaped(headline.text)).\n"
         }
-        let waiting = RunResult.waiting(result.totals.scans)
-        if !waiting.isEmpty {
-            let causes = waiting.map { "\(Figures.count($0.count)) \($0.words)" }
-            text += "\nWaiting: \(causes.joined(separator: ", ")).\n"
-        }
-        let discarded = RunResult.discarded(result.totals.scans)
-        if !discarded.isEmpty {
-            let causes = discarded.map { "\($0.cause) \(Figures.count($0.count))" }
-            text += "\nDiscarded: \(causes.joined(separator: ", ")).\n"
-        }
-        if let photos = result.photos {
-            text += "\nPhotos: \(result.text(photos: photos)).\n"
-        }
+        let waiting = RunResult.waitingWords(result.totals.scans)
+        if !waiting.isEmpty { text += "\nWaiting: \(waiting.joined(separator: ", ")).\n" }
+        let discarded = RunResult.discardedWords(result.totals.scans)
+        if !discarded.isEmpty { text += "\nDiscarded: \(discarded.joined(separator: ", ")).\n" }
+        if let photos = result.photos { text += "\nPhotos: \(result.text(photos: photos)).\n" }
         if result.importsRows { text += Self.rows(result.totals.rows) }
         text += Self.books(result)
         if result.readsTexts { text += "\nReading: \(result.readings).\n" }
@@ -206,14 +185,8 @@ package enum MarkdownReport {
 
     private static func jobs(_ result: RunResult) -> String {
         let jobs = result.totals.jobs
-        let known = result.hasBackendView
-        var text =
-            "\nJobs: \(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up, "
-        if let kept = result.kept(jobs) { text += "\(Figures.count(kept)) kept, " }
-        text += "\(Figures.count(jobs.abandoned)) abandoned, "
-        if !known { text += "\(Figures.count(jobs.undeleted)) not deleted, " }
-        text += "\(known ? Figures.count(jobs.orphaned) : "n/a") orphaned, "
-        text += "\(known ? Figures.count(jobs.expired) : "n/a") expired.\n"
+        let figures = result.jobFigures.map { "\($0.value) \($0.name)" }
+        var text = "\nJobs: \(figures.joined(separator: ", ")).\n"
         let notes = result.jobNotes
         if !notes.isEmpty { text += "\n\(notes.joined(separator: " "))\n" }
         if jobs.circuitsOpened > 0 { text += "\n\(RunResult.circuits(jobs)).\n" }
@@ -230,24 +203,17 @@ package enum MarkdownReport {
     }
 
     private static func latencies(_ result: RunResult) -> String {
-        let hasOpen = result.latencyRows.contains { !$0.unfinished.isEmpty }
-        let rows = result.latencyRows.map { row in
-            let times = [row.summary?.p50, row.summary?.p95, row.summary?.p99, row.summary?.maximum]
-            return [MarkdownText.code(row.metric.rawValue), Figures.count(row.summary?.count ?? 0)]
-                + times.map { $0.map { Figures.time($0) } ?? "-" }
-                + [row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" } ?? ""]
-                + (hasOpen ? [row.unfinishedText] : [])
-        }
-        let unknown = result.unknownLatencies.map { row in
-            [MarkdownText.code(row.rawValue)] + [String](repeating: "n/a", count: 5) + [""]
-                + (hasOpen ? [""] : [])
-        }
-        guard !(rows + unknown).isEmpty else { return "" }
-        return "### Latencies\n\n"
-            + MarkdownText.table(
-                ["metric", "count", "p50", "p95", "p99", "max", "failed"]
-                    + (hasOpen ? ["unfinished"] : []), rows + unknown)
-            + result.latencyNotes.map { "\n\(MarkdownText.escaped($0)).\n" }.joined()
+        var table = result.latencyTable
+        table.add(
+            result.unknownLatencies,
+            table.columns.map { column in
+                let isMeasured = !["failed", "open"].contains(column.title)
+                return DocumentColumn(column.title, column.kind) {
+                    column.kind == .name ? .mono($0.rawValue) : .init(isMeasured ? "n/a" : "")
+                }
+            })
+        let notes = result.latencyNotes.map { "\n\(MarkdownText.escaped($0)).\n" }.joined()
+        return table.isEmpty ? "" : table.markdown + notes
     }
 
     private static func byGroup(_ result: RunResult) -> String {
@@ -265,23 +231,10 @@ package enum MarkdownReport {
             text += MarkdownText.table(["fault", "fired"], rows) + "\n"
         }
         if let changes = result.linkChanges { text += "- links: \(MarkdownText.escaped(changes))\n" }
-        for complaint in result.complaints {
-            text += "- load generator: \(MarkdownText.code(complaint))\n"
-        }
-        if let lateness = result.latency(.generatorLateness) {
-            text += "- timer lag p99 \(Figures.time(lateness.p99)), "
-            text += "max \(Figures.time(lateness.maximum))\n"
-        }
-        let used = [("phones", result.resources.client), ("backend", result.resources.backend)]
-        for (name, usage) in used {
-            let figures = usage.map {
-                "\(Figures.seconds($0.processor.nanoseconds)) s CPU, \(Figures.memory($0.residentBytes))"
-            }
-            text += "- \(name): \(figures ?? "n/a")\n"
-        }
-        for warning in result.warnings {
-            text += "- warning: \(MarkdownText.code(warning, bytesMax: 600))\n"
-        }
+        text += MarkdownText.items(result.complaints, bytesMax: Printable.bytesMax, as: "load generator: ")
+        if let lag = result.timerLag { text += "- \(lag)\n" }
+        for (name, figures) in result.used { text += "- \(name): \(figures)\n" }
+        text += MarkdownText.items(result.warnings, bytesMax: 600, as: "warning: ")
         for note in result.notes { text += "- \(MarkdownText.escaped(note))\n" }
         text += "- \(MarkdownText.code(result.tool)), scenario SHA-256 `\(result.scenario.sha256)`\n"
         if let machine = result.machine { text += "- machine \(MarkdownText.code(machine))\n" }

@@ -1,4 +1,3 @@
-import RunArchive
 import SimBase
 
 /// Text made fit for GitHub's Markdown.
@@ -51,6 +50,11 @@ package enum MarkdownText {
         let inner = String(line.map { $0 == "`" ? "'" : $0 })
         return "`" + inner.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
             + "`"
+    }
+
+    /// A list, with the same words before each of these texts.
+    package static func items(_ texts: [String], bytesMax: Int, as lead: String = "") -> String {
+        texts.map { "- \(lead)\(Self.code($0, bytesMax: bytesMax))\n" }.joined()
     }
 
     /// A block of text as it is, between fences that nothing in it can close.

@@ -1,4 +1,3 @@
-import Metrics
 import RunJudge
 
 extension OpenReason {
@@ -46,10 +45,7 @@ extension Obligations {
 
     /// `2 SLOs and 1 invariant`; nil for neither.
     private static func both(_ objectives: Int, _ invariants: Int) -> String? {
-        let parts = [
-            objectives > 0 ? Figures.count(objectives, "SLO", "SLOs") : nil,
-            invariants > 0 ? Figures.count(invariants, "invariant", "invariants") : nil,
-        ].compactMap { $0 }
-        return parts.isEmpty ? nil : parts.joined(separator: " and ")
+        Figures.listed(
+            Figures.counts([(objectives, "SLO", "SLOs"), (invariants, "invariant", "invariants")]))
     }
 }

@@ -1,5 +1,4 @@
 package import JSON
-import Ledger
 import Metrics
 package import RunArchive
 import RunJudge

@@ -11,17 +11,12 @@ struct RateLimitWait {
     /// Whether the scan waits for its upload.
     private var isWaiting = false
 
-    private init(_ scan: ScanNumber, _ noun: WorkNoun) {
-        self.scan = scan
-        self.noun = noun
-    }
-
     /// Returns what there is to say of observations of a phone in the story of one of its scans. The observations may be those of
     /// other scans.
     static func texts(
         _ observations: [Observation], for scan: ScanNumber, _ noun: WorkNoun
     ) -> [Observation: String] {
-        var wait = RateLimitWait(scan, noun)
+        var wait = RateLimitWait(scan: scan, noun: noun)
         var texts: [Observation: String] = [:]
         for observation in observations {
             guard case .phone(let payload) = observation.what else { continue }

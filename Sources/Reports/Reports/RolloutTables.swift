@@ -23,11 +23,10 @@ struct RolloutTables {
     // MARK: Arms
 
     private var arms: DocumentTable {
-        var table = DocumentTable(id: "rollout", tableID: "rollout-arms", title: "Rollout")
-        table.hasMarks = false
-        table.note = self.sentences.joined(separator: " ")
-        table.add(
-            self.rollout.arms,
+        DocumentTable(
+            id: "rollout", tableID: "rollout-arms", title: "Rollout",
+            note: [self.rollback, self.harmed, self.changes].compactMap { $0 }.joined(separator: " "),
+            rows: self.rollout.arms,
             [DocumentColumn("arm", .name) { .mono($0.transport.name) }] + Self.figures + [
                 .init("people", .number) { Self.count($0.people) },
                 .init("p50", .number) { Self.time($0.p50) }, .init("p95", .number) { Self.time($0.p95) },
@@ -36,19 +35,15 @@ struct RolloutTables {
                         arm.failures.map { "\($0.cause) \(Figures.count($0.count))" }.joined(separator: ", "))
                 },
             ])
-        return table
     }
 
     /// A row for each arm of each stage, in the order of time.
     private var stages: DocumentTable {
-        var table = DocumentTable(
-            id: "rollout-stages", tableID: "rollout-stages-table", title: "Rollout by stage")
-        table.hasMarks = false
         let rows = self.rollout.periods.flatMap { period in
             period.arms.enumerated().map { (period: period, isFirst: $0.offset == 0, arm: $0.element) }
         }
-        table.add(
-            rows,
+        return DocumentTable(
+            id: "rollout-stages", tableID: "rollout-stages-table", title: "Rollout by stage", rows: rows,
             [
                 DocumentColumn("from", .name) { row in
                     .init(row.isFirst ? Figures.clock(row.period.from.nanoseconds) : "")
@@ -56,10 +51,7 @@ struct RolloutTables {
                 .init("stage", .name) { .init($0.isFirst ? Self.name($0.period) : "") },
                 .init("arm", .name) { .mono($0.arm.transport.name) },
             ]
-                + Self.figures.map { column in
-                    DocumentColumn(column.column.title, column.column.kind) { column.cell($0.arm) }
-                })
-        return table
+                + Self.figures.map { $0.of { $0.arm } })
     }
 
     private static var figures: [DocumentColumn<Arm>] {
@@ -96,10 +88,6 @@ struct RolloutTables {
     }
 
     // MARK: Sentences
-
-    private var sentences: [String] {
-        [self.rollback, self.harmed, self.changes].compactMap { $0 }
-    }
 
     private var newArm: String { self.rollout.arms[1].transport.name }
 

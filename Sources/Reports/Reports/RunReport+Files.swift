@@ -1,4 +1,3 @@
-import Ledger
 package import RunArchive
 package import RunJudge
 package import RunMetrics

@@ -1,6 +1,5 @@
 import Ledger
 import Metrics
-import Observations
 import RunArchive
 import RunJudge
 import SimBase
@@ -8,9 +7,15 @@ import SimBase
 /// A command that leads on from a verdict.
 struct NextStep {
     let label: String
-    /// What it shows, in a few words.
-    var purpose = ""
+    /// What it shows, in a few words; empty where the label says it.
+    let purpose: String
     let words: [String]
+
+    fileprivate init(_ label: String, _ purpose: String, _ words: [String]) {
+        self.label = label
+        self.purpose = purpose
+        self.words = words
+    }
 
     var line: String { ShellWords.line(self.words) }
 }
@@ -27,15 +32,10 @@ extension RunResult {
             self.files.contains(RunDirectory.FileName.events)
         {
             steps.append(
-                NextStep(
-                    label: "Phones", purpose: "those with the most problems",
-                    words: ["swiftwing-sim", "inspect", directory]))
+                NextStep("Phones", "those with the most problems", ["swiftwing-sim", "inspect", directory]))
         }
         if let words = self.commandWithoutChanges {
-            steps.append(
-                NextStep(
-                    label: "Without it", purpose: "the same run without what was changed for it", words: words
-                ))
+            steps.append(NextStep("Without it", "the same run without what was changed for it", words))
         }
         return steps
     }
@@ -45,13 +45,12 @@ extension RunResult {
             let words = self.words(inspecting: violation.device, violation.scan)
         else { return nil }
         let phone = violation.device.map { "phone \($0.raw)" } ?? "the phone"
-        return NextStep(
-            label: "First violation", purpose: "what \(phone) and the server did, step by step", words: words)
+        return NextStep("First violation", "what \(phone) and the server did, step by step", words)
     }
 
     /// What makes the run again; nil for a run that no command can make.
     var reproduction: NextStep? {
-        self.command.isEmpty ? nil : NextStep(label: "Reproduce with", words: self.command)
+        self.command.isEmpty ? nil : NextStep("Reproduce with", "", self.command)
     }
 
     /// Both, the reproduction last.
@@ -63,16 +62,15 @@ extension RunResult {
             let least = Threshold.time(nanoseconds: limit.nanoseconds).description
             steps.append(
                 NextStep(
-                    label: "Slow scans", purpose: "each of them, and what it waited for",
-                    words: ["swiftwing-sim", "inspect", directory, "--slower-than", least]))
+                    "Slow scans", "each of them, and what it waited for",
+                    ["swiftwing-sim", "inspect", directory, "--slower-than", least]))
         }
         if self.files.contains(RunDirectory.FileName.plan), !self.isTargetAlone {
             let plan = RunDirectory.joined(directory, RunDirectory.FileName.plan)
             steps.append(
                 NextStep(
-                    label: "Explain with",
-                    purpose: "the same run in a simulation, reduced to what it needs to fail",
-                    words: ["swiftwing-sim", "simulate", plan]))
+                    "Explain with", "the same run in a simulation, reduced to what it needs to fail",
+                    ["swiftwing-sim", "simulate", plan]))
         }
         return steps
     }

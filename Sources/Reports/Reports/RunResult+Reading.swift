@@ -1,7 +1,6 @@
 package import Ledger
 package import Metrics
 import Observations
-import RunArchive
 import RunJudge
 package import RunMetrics
 import SimBase
@@ -80,9 +79,7 @@ extension RunResult {
             (.statusAttemptsFailed, "statuses"),
         ]
         let failed = attempts.compactMap { metric, name -> String? in
-            guard case .measured(let rate) = self.metrics.rate(metric, of: .fleet), rate.failed > 0 else {
-                return nil
-            }
+            guard let rate = self.rate(metric), rate.failed > 0 else { return nil }
             return "\(Figures.count(rate.failed)) of \(Figures.count(rate.total)) \(name)"
         }
         if !failed.isEmpty {
@@ -149,27 +146,62 @@ extension RunResult {
     /// What the words for jobs mean whose DELETE did not come to a good end; one sentence for each that counts any.
     var jobNotes: [String] {
         let jobs = self.totals.jobs
-        var notes: [String] = []
-        if jobs.kept > 0 { notes.append("Kept: the backend keeps the results until they expire.") }
-        if jobs.abandoned > 0 {
-            let causes = jobs.abandonedByCause.entries.filter { $0.count > 0 }
-                .map { "\(Printable.line($0.name)) \(Figures.count($0.count))" }
-            notes.append(
-                "Abandoned: the phone did not delete the job"
-                    + (causes.isEmpty ? "." : " (\(causes.joined(separator: ", ")))."))
-        }
-        if jobs.orphaned > 0 {
-            notes.append("Orphaned: the backend accepted the upload, and the phone never learned of the job.")
-        }
-        if jobs.expired > 0 {
-            notes.append("Expired: the backend removed the job itself, when its time was over.")
-        }
-        return notes
+        let causes = Self.abandonedWords(jobs).joined(separator: ", ")
+        let notes = [
+            (jobs.kept, "Kept: the backend keeps the results until they expire."),
+            (
+                jobs.abandoned,
+                "Abandoned: the phone did not delete the job\(causes.isEmpty ? "" : " (\(causes))")."
+            ),
+            (
+                jobs.orphaned,
+                "Orphaned: the backend accepted the upload, and the phone never learned of the job."
+            ),
+            (jobs.expired, "Expired: the backend removed the job itself, when its time was over."),
+        ]
+        return notes.filter { $0.0 > 0 }.map(\.1)
+    }
+
+    /// Why jobs were not deleted, with the number of each cause.
+    static func abandonedWords(_ jobs: JobTotals) -> [String] {
+        jobs.abandonedByCause.entries.filter { $0.count > 0 }
+            .map { "\(Printable.line($0.name)) \(Figures.count($0.count))" }
+    }
+
+    /// What became of the jobs; `n/a` is what only the backend knows.
+    var jobFigures: [(name: String, value: String)] {
+        let jobs = self.totals.jobs
+        func observed(_ count: Int) -> String { self.hasBackendView ? Figures.count(count) : "n/a" }
+        return [("accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned))]
+            + (self.kept(jobs).map { [("kept", Figures.count($0))] } ?? [])
+            + [("abandoned", Figures.count(jobs.abandoned))]
+            + (self.hasBackendView ? [] : [("not deleted", Figures.count(jobs.undeleted))])
+            + [("orphaned", observed(jobs.orphaned)), ("expired", observed(jobs.expired))]
     }
 
     /// Why uploads of v2 were refused for a while.
     static func circuits(_ jobs: JobTotals) -> String {
         "Circuit opened \(Figures.count(jobs.circuitsOpened, "time", "times")): jobs that a provider had failed; uploads of v2 were refused meanwhile"
+    }
+
+    /// The invariants that were not broken, by what became of them. `isOver`: false while they may still have an occasion.
+    func unbroken(isOver: Bool = true) -> [(tone: Tone, words: String, verdicts: [Verdict])] {
+        let held = self.verdicts.filter { $0.standing == .held }
+        let open = self.verdicts.filter { $0.standing == .notAvailable }
+        let kinds: [(Tone, String, [Verdict])] =
+            [
+                (.good, "held", held.filter { $0.hadOccasion || !isOver }),
+                (.plain, "had no occasion", held.filter { !$0.hadOccasion && isOver }),
+            ]
+            + OpenReason.allCases.map { reason in
+                (.unknown, reason.remark, open.filter { self.whyOpen($0) == reason })
+            }
+        return kinds.filter { !$0.2.isEmpty }
+    }
+
+    /// The invariants that were broken, also as expected.
+    var violated: [Verdict] {
+        self.verdicts.filter { $0.standing == .broken || $0.standing == .brokenAsExpected }
     }
 
     package var brokenInvariants: [Verdict] { self.verdicts.filter { $0.standing == .broken } }
@@ -257,6 +289,33 @@ extension RunResult {
             .filter { $0.count > 0 }
     }
 
+    /// `3 offline`, for each cause.
+    static func waitingWords(_ scans: ScanTotals) -> [String] {
+        Self.waiting(scans).map { "\(Figures.count($0.count)) \($0.words)" }
+    }
+
+    /// `reinstalled 3`, for each cause.
+    static func discardedWords(_ scans: ScanTotals) -> [String] {
+        Self.discarded(scans).map { "\($0.cause) \(Figures.count($0.count))" }
+    }
+
+    /// `timer lag p99 1.2ms, max 8.0ms`; nil where it was not measured.
+    var timerLag: String? {
+        self.latency(.generatorLateness).map {
+            "timer lag p99 \(Figures.time($0.p99)), max \(Figures.time($0.maximum))"
+        }
+    }
+
+    /// What the processes of this program used: `3.204 s CPU, 48 MiB`.
+    var used: [(name: String, figures: String)] {
+        [("phones", self.resources.client), ("backend", self.resources.backend)].map { name, usage in
+            let figures = usage.map {
+                "\(Figures.seconds($0.processor.nanoseconds)) s CPU, \(Figures.memory($0.residentBytes))"
+            }
+            return (name, figures ?? "n/a")
+        }
+    }
+
     /// The discarded scans by cause, without empty causes.
     package static func discarded(_ scans: ScanTotals) -> [(cause: String, count: Int)] {
         let counts = DiscardCause.allCases.map { (cause: $0.rawValue, count: scans.discardedByCause[$0]) }
@@ -268,17 +327,18 @@ extension RunResult {
 
     /// Faults in the order of the scenario; nil if it was not observed whether they fired.
     package var faults: [(id: String, count: Int64?)] {
-        self.metrics.everything(of: .fleet).faults.names.map { id in
-            switch self.metrics.count(fault: id, of: .fleet) {
-            case .measured(let count): (id: id, count: count)
-            case .notAvailable: (id: id, count: nil)
-            }
+        self.metrics.everything(of: .fleet).faults.names.map {
+            (id: $0, count: self.metrics.count(fault: $0, of: .fleet).known)
         }
     }
 
     package func latency(_ metric: LatencyMetric) -> LatencySummary? {
-        guard case .measured(let histogram) = self.metrics.histogram(metric, of: .fleet) else { return nil }
-        return LatencySummary(histogram)
+        self.metrics.histogram(metric, of: .fleet).known.flatMap { LatencySummary($0) }
+    }
+
+    /// Nil if nothing of the kind was begun.
+    package func rate(_ metric: RateMetric) -> FailureRate? {
+        self.metrics.rate(metric, of: .fleet).known.flatMap { $0.total > 0 ? $0 : nil }
     }
 
     /// Latencies that this run cannot know.
@@ -311,12 +371,7 @@ extension RunResult {
     func latencyRows(hasFirstBook: Bool) -> [LatencyRow] {
         LatencyMetric.allCases.compactMap { metric in
             let summary = self.latency(metric)
-            var failures: FailureRate?
-            if let rate = Self.rate(beside: metric),
-                case .measured(let found) = self.metrics.rate(rate, of: .fleet), found.total > 0
-            {
-                failures = found
-            }
+            let failures = Self.rate(beside: metric).flatMap { self.rate($0) }
             let unfinished = self.metrics.unfinished(metric, of: .fleet)
             guard summary != nil || failures != nil || !unfinished.isEmpty, metric != .generatorLateness,
                 metric != .uploadServiceTime || self.serviceTimeDiffers,
@@ -344,17 +399,12 @@ extension RunResult {
     }
 }
 
-/// The row of one latency in a report; no summary if every operation failed.
-struct LatencyRow {
-    let metric: LatencyMetric
-    let summary: LatencySummary?
-    let failures: FailureRate?
-    let unfinished: Unfinished
-
-    /// The number of unfinished operations as text.
-    var unfinishedText: String {
-        self.unfinished.isEmpty
-            ? ""
-            : "\(Figures.count(self.unfinished.count)), oldest \(Figures.time(self.unfinished.oldest.nanoseconds))"
+extension Reading {
+    /// Nil for what the run cannot know.
+    package var known: Value? {
+        switch self {
+        case .measured(let value): value
+        case .notAvailable: nil
+        }
     }
 }

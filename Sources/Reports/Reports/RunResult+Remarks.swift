@@ -1,6 +1,5 @@
 import Ledger
 import Metrics
-import Observations
 import RunArchive
 package import RunJudge
 import SimBase

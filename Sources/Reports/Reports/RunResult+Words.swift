@@ -26,6 +26,11 @@ extension RunResult {
             + (scan == .none ? "" : ", \(WorkNoun(self.journey(of: device)).one) \(scan.raw)")
     }
 
+    /// `phone 3, scan 1 at 0:02`.
+    func place(_ device: DeviceNumber, _ scan: ScanNumber, at moment: Instant) -> String {
+        "\(self.place(device, scan)) at \(Figures.clock(moment.nanoseconds))"
+    }
+
     /// The phone, the scan and the time: `phone 17, scan 2, at 12.480 s`.
     package func place(of violation: Violation) -> String {
         let noun = violation.device.map { WorkNoun(self.journey(of: $0)) } ?? self.noun

@@ -17,7 +17,7 @@ package struct ScanStory: Sendable {
         /// Since the line before; nil for the first.
         package var gap: Interval?
         /// `phone`, `server` or `fault`.
-        package var side: String
+        package var side = ""
         package var text: String
         package var mark: Mark?
     }
@@ -66,10 +66,8 @@ package struct ScanStory: Sendable {
                 continue
             }
             let side = observation.side == .phone ? "phone" : StoryText.side(observation)
-            self.lines.append(
-                Line(
-                    at: observation.at, gap: self.lines.last.map { observation.at - $0.at }, side: side,
-                    text: text))
+            let gap = self.lines.last.map { observation.at - $0.at }
+            self.lines.append(Line(at: observation.at, gap: gap, side: side, text: text))
         }
         self.markSilence()
         if !isOver { self.markEnd(end) }
@@ -88,16 +86,14 @@ package struct ScanStory: Sendable {
         }
         guard let longest, let gap = self.lines[longest].gap, gap >= Self.silenceMin else { return }
         let from = self.lines[longest - 1].at
-        self.lines.insert(
-            Line(
-                at: from, gap: nil, side: "", text: "nothing for \(StoryText.time(gap)), the longest silence",
-                mark: .silence), at: longest)
+        let text = "nothing for \(StoryText.time(gap)), the longest silence"
+        self.lines.insert(Line(at: from, text: text, mark: .silence), at: longest)
     }
 
     private mutating func markEnd(_ end: Instant) {
         guard let last = self.lines.last else { return }
         let text = "nothing more until the run ends at \(StoryText.time(end - .zero))"
-        self.lines.append(Line(at: last.at, gap: nil, side: "", text: text, mark: .silence))
+        self.lines.append(Line(at: last.at, text: text, mark: .silence))
     }
 
     private mutating func mark(_ violation: Violation) {
@@ -110,10 +106,7 @@ package struct ScanStory: Sendable {
         while next < self.lines.count, self.lines[next].side.isEmpty, self.lines[next].mark == .violation {
             next += 1
         }
-        self.lines.insert(
-            Line(
-                at: violation.at, gap: nil, side: "",
-                text: "VIOLATION of \(violation.invariant.rawValue): \(violation.text)", mark: .violation),
-            at: next)
+        let text = "VIOLATION of \(violation.invariant.rawValue): \(violation.text)"
+        self.lines.insert(Line(at: violation.at, text: text, mark: .violation), at: next)
     }
 }

@@ -1,4 +1,3 @@
-import Metrics
 import Observations
 package import RunJudge
 import RunMetrics
@@ -78,8 +77,7 @@ package struct SlowTimeText {
 
     /// `58 of 600 scans took longer than 25.0s: on average 13.2s waiting as a 429 requested (Retry-After), 8.10s uploading`
     var sentence: String {
-        let subject = self.subject
-        return "\(subject.prefix(1).uppercased() + subject.dropFirst()): on average "
+        "\(Figures.capitalized(self.subject)): on average "
             + self.slow.parts.words(ofEachOf: self.slow.scans, from: 10)
     }
 
@@ -109,22 +107,22 @@ package struct SlowTimeText {
 
     // MARK: Formats
 
-    package static var empty: DocumentTable {
-        var table = DocumentTable(id: "why", tableID: "why-table", title: "Why slow")
-        table.hasMarks = false
-        table.isIndented = true
-        return table
+    private static func table(
+        _ activities: [ScanActivity], lead: String = "", note: String? = nil,
+        _ columns: [DocumentColumn<ScanActivity>]
+    ) -> DocumentTable {
+        DocumentTable(
+            id: "why", tableID: "why-table", title: "Why slow", isIndented: true, lead: lead, note: note,
+            rows: activities, [DocumentColumn("activity", .name) { Cell($0.name) }] + columns)
     }
 
     /// A row for each activity, with its bar.
     var table: DocumentTable {
-        var table = Self.empty
         let whole = max(1, self.slow.total.nanoseconds)
-        if !self.isSaid { table.lead = self.sentence + "." }
-        table.add(
+        return Self.table(
             self.slow.parts.map(\.activity).filter { self.share($0) > 0 },
+            lead: self.isSaid ? "" : self.sentence + ".",
             [
-                DocumentColumn("activity", .name) { Cell($0.name) },
                 .init("share", .number) { Cell("\(self.share($0)) %") },
                 .init("mean", .number) { Cell(Figures.time(self.mean($0))) },
                 .init("", .text) { activity in
@@ -134,13 +132,11 @@ package struct SlowTimeText {
                     return Cell(String(repeating: "█", count: length) + String(repeating: "░", count: rest))
                 },
             ])
-        return table
     }
 
     /// The times of two runs side by side; empty if those of one are not known.
     package static func table(base: RunResult, new: RunResult) -> DocumentTable {
-        var table = Self.empty
-        guard let base = Self(base), let new = Self(new) else { return table }
+        guard let base = Self(base), let new = Self(new) else { return Self.table([], []) }
         let activities = SlowTime.parts { activity in
             max(base.slow.time(activity), new.slow.time(activity))
         }.map(\.activity).filter { base.share($0) > 0 || new.share($0) > 0 }
@@ -150,12 +146,9 @@ package struct SlowTimeText {
                 .init("mean", .number) { Cell(Figures.time(run.mean($0))) },
             ]
         }
-        table.note = "BASE: \(base.subject). NEW: \(new.subject)."
-        table.add(
-            activities,
-            [DocumentColumn("activity", .name) { Cell($0.name) }] + columns("BASE", base)
-                + columns("NEW", new))
-        return table
+        return Self.table(
+            activities, note: "BASE: \(base.subject). NEW: \(new.subject).",
+            columns("BASE", base) + columns("NEW", new))
     }
 
     /// One bar, divided between the activities, with its legend.

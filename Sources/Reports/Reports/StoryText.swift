@@ -50,19 +50,15 @@ package enum StoryText {
         case .clockSet(let ahead): "wall clock set \(Self.time(ahead)) off"
         case .captured, .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected,
             .queued, .slotTaken, .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed,
-            .cancelRequested,
-            .canceled,
-            .refused:
+            .cancelRequested, .canceled, .refused:
             self.scan(payload, journey, noun)
         case .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept,
             .reviewRestored:
             self.review(payload, noun)
         case .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
-            .lookupAnswered, .enriched, .readingKept, .photoInstead,
-            .armTaken, .rateLimited, .resultsDecoded, .rowsRead,
-            .booksListed,
-            .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned,
-            .jobFollowed:
+            .lookupAnswered, .enriched, .readingKept, .photoInstead, .armTaken, .rateLimited, .resultsDecoded,
+            .rowsRead, .booksListed, .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered,
+            .cancelAnswered, .jobAbandoned, .jobFollowed:
             self.request(payload, journey, noun)
         case .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
             .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
@@ -101,20 +97,7 @@ package enum StoryText {
         case .cancelRequested: "the user cancels the \(noun.one)"
         case .canceled: "\(noun.one) canceled"
         case .refused(let code, _): "\(noun.one) refused for good: \(code)"
-        case .photoPrepared, .slotTaken, .slotGiven: nil
-        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
-            .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .requestSent,
-            .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent, .lookupAnswered,
-            .enriched, .readingKept, .photoInstead,
-            .armTaken, .rateLimited, .resultsDecoded, .rowsRead, .booksListed,
-            .resultsGivenUp, .statusDecoded,
-            .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .jobFollowed, .streamOpened,
-            .firstEvent,
-            .eventApplied, .eventIgnored, .ping, .terminalApplied, .booksNotFound, .booksPromised,
-            .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded, .bookPending, .bookEdited,
-            .bookApproved, .bookRejected, .bookMerged, .bookKept,
-            .reviewRestored:
-            nil  // Of no scan.
+        default: nil  // Of no scan, or no news.
         }
     }
 
@@ -170,19 +153,7 @@ package enum StoryText {
         case .cancelAnswered(_, let took): "the cancel took \(Self.time(took))"
         case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
         case .jobFollowed(_, let transport): "follows the job by \(transport.name)"
-        case .found, .uploadAccepted, .cleanupAnswered: nil
-        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
-            .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
-            .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued,
-            .slotTaken,
-            .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled,
-            .refused,
-            .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept,
-            .reviewRestored, .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping,
-            .terminalApplied,
-            .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
-            .reconnectSuperseded:
-            nil  // Of no request.
+        default: nil  // Of no request, or no news.
         }
     }
 
@@ -206,21 +177,7 @@ package enum StoryText {
         case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
         case .reconnectGivenUp(_, let cause, let attempts):
             "gave up reconnecting after \(attempts) attempts: \(cause.rawValue)"
-        case .streamOpened, .firstEvent, .ping, .reconnected, .reconnectSuperseded: nil
-        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
-            .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
-            .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued,
-            .slotTaken,
-            .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled,
-            .refused,
-            .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept, .reviewRestored,
-            .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
-            .lookupAnswered, .enriched, .readingKept, .photoInstead,
-            .armTaken, .rateLimited, .resultsDecoded, .rowsRead,
-            .booksListed,
-            .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned,
-            .jobFollowed:
-            nil  // Of no stream.
+        default: nil  // Of no stream, or no news.
         }
     }
 

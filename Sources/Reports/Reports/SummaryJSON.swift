@@ -25,25 +25,23 @@ package enum SummaryJSON {
 
     private static func document(_ result: RunResult) -> JSONValue {
         var members = Self.head(result)
-        for part in [Self.measurements(result), Self.verdict(result)] {
+        let work = Self.work(
+            result.totals, result.disconnections, result.findings, of: .fleet,
+            journeys: result.groups.map(\.journey), flow: result.bookFlow, in: result)
+        for part in [work, Self.measurements(result), Self.verdict(result)] {
             members.merge(part) { first, _ in first }
         }
-        if let failure = result.failure { members["failure"] = .string(Printable.bounded(failure)) }
+        if let failure = result.failure { members["failure"] = .bounded(failure) }
         if !result.unreached.isEmpty {
             members["unreached"] = .array(result.unreached.map { .string($0.rawValue) })
         }
-        if result.importsRows { members["rows"] = Self.counts(.rows, result.totals, of: result) }
-        if result.readsTexts { members["texts"] = Self.counts(.texts, result.totals, of: result) }
-        if result.hasBookFlow { members["book_flow"] = Self.bookFlow(result.bookFlow, of: result) }
-        if result.looksUp { members["lookups"] = Self.counts(.lookups, result.totals, of: result) }
-        members["cost"] = Self.cost(result.totals, of: .fleet, in: result)
         if result.isPartial { members["partial"] = .bool(true) }
         if let http = result.labels.http { members["http"] = http.json }
         if let target = TargetTable(result) { members["trial"] = target.json }
         if let capacity = result.capacity { members["capacity"] = Self.capacity(capacity) }
         if let rollout = result.rollout { members["rollout"] = Self.rollout(rollout) }
         if !result.controls.isEmpty { members["control"] = Self.control(result) }
-        if let reason = result.endedEarly { members["ended_early"] = .string(Printable.bounded(reason)) }
+        if let reason = result.endedEarly { members["ended_early"] = .bounded(reason) }
         return .object(members)
     }
 
@@ -51,40 +49,52 @@ package enum SummaryJSON {
     private static func head(_ result: RunResult) -> [String: JSONValue] {
         [
             "schema": .integer(Self.schema),
-            "tool": .string(Printable.bounded(result.tool)),
+            "tool": .bounded(result.tool),
             "scenario": .object([
-                "name": .string(Printable.bounded(result.scenario.name)),
-                "sha256": .string(result.scenario.sha256),
+                "name": .bounded(result.scenario.name), "sha256": .string(result.scenario.sha256),
             ]),
             "target": result.labels.target.map { .string($0) } ?? .null,
             "tags": result.labels.jsonTags,
             "seed": .integer(result.seed),
             "world": .string(result.world.rawValue),
             "started": .string(result.startedText),
-            "seconds": .number(Figures.seconds(result.length.nanoseconds)),
+            "seconds": .seconds(result.length),
             "devices": .integer(result.devices),
         ]
     }
 
+    /// What the fleet or one group did and met.
+    private static func work(
+        _ totals: LedgerTotals, _ disconnections: Disconnections, _ findings: FindingsTable,
+        of scope: MetricScope, journeys: [Journey], flow: BookFlow, in result: RunResult
+    ) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "scans": Self.counts(.scans, totals, of: result),
+            "books": Self.counts(.books, totals, of: result),
+            "jobs": Self.counts(.jobs, totals, of: result),
+            "disconnections": .array(disconnections.losses.map(Self.disconnection)),
+            "metrics": Self.metrics(result.metrics, of: scope),
+            "counters": Self.counters(result.metrics, of: scope),
+            "findings": findings.json,
+        ]
+        members["cost"] = Self.cost(totals, of: scope, in: result)
+        if result.hasBookFlow { members["book_flow"] = Self.bookFlow(flow, of: result) }
+        let rare: [(Journey, String, LedgerCount.Section)] = [
+            (.csvImport, "rows", .rows), (.textEnrichment, "texts", .texts),
+            (.bookEnrichment, "lookups", .lookups),
+        ]
+        for (journey, name, section) in rare where journeys.contains(journey) {
+            members[name] = Self.counts(section, totals, of: result)
+        }
+        return members
+    }
+
     private static func measurements(_ result: RunResult) -> [String: JSONValue] {
         [
-            "scans": Self.counts(.scans, result.totals, of: result),
-            "books": Self.counts(.books, result.totals, of: result),
-            "jobs": Self.counts(.jobs, result.totals, of: result),
-            "disconnections": .array(result.disconnections.losses.map(Self.disconnection)),
-            "metrics": Self.metrics(result.metrics, of: .fleet),
-            "counters": Self.counters(result.metrics, of: .fleet),
-            "findings": result.findings.json,
             "errors": .array(result.errors.map(Self.error)),
-            "faults": .object(
-                Dictionary(
-                    result.faults.map {
-                        (Printable.bounded($0.id), $0.count.map { .integer($0) } ?? .notAvailable)
-                    }, uniquingKeysWith: { first, _ in first })),
-            "groups": .object(
-                Dictionary(
-                    result.groups.map { (Printable.bounded($0.name), Self.group($0, of: result)) },
-                    uniquingKeysWith: { first, _ in first })),
+            "faults": .members(result.faults.map { (Printable.bounded($0.id), .known($0.count)) }),
+            "groups": .members(
+                result.groups.map { (Printable.bounded($0.name), Self.group($0, of: result)) }),
             "gauges": .object(["server.streams.open": Self.gauge(result.streamsOpen)]),
             "resources": Self.resources(result.resources),
             "slow_scans": result.slow.map(Self.slow) ?? .null,
@@ -96,12 +106,10 @@ package enum SummaryJSON {
             "slos": .array(result.slos.map { Self.slo($0, of: result) }),
             "expect_broken": .array(
                 result.expected.map {
-                    .object([
-                        "name": .string(Printable.bounded($0.expected.name)), "broken": .bool($0.isBroken),
-                    ])
+                    .object(["name": .bounded($0.expected.name), "broken": .bool($0.isBroken)])
                 }),
-            "outcome": result.outcome.map { .string(Printable.bounded($0, bytesMax: 600)) } ?? .null,
-            "drained_s": result.drained.map { .number(Figures.seconds($0.nanoseconds)) } ?? .null,
+            "outcome": result.outcome.map { .bounded($0, bytesMax: 600) } ?? .null,
+            "drained_s": .seconds(result.drained),
             "invariants": .array(result.verdicts.map { Self.invariant($0, of: result) }),
             "obligations": Self.obligations(Obligations(result)),
             "passed": .bool(result.exit == .success),
@@ -109,8 +117,8 @@ package enum SummaryJSON {
             "exit_reasons": .array(result.exitReasons.all.map { .string($0.rawValue) }),
             "interrupted": .bool(result.isInterrupted),
             "complaints": .array(result.complaints.map { .string($0) }),
-            "warnings": .array(result.warnings.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
-            "notes": .array(result.notes.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
+            "warnings": .array(result.warnings.map { .bounded($0, bytesMax: 1_000) }),
+            "notes": .array(result.notes.map { .bounded($0, bytesMax: 1_000) }),
         ]
     }
 
@@ -122,9 +130,8 @@ package enum SummaryJSON {
             "actions": .array(
                 result.controls.map { record in
                     .object([
-                        "at": .number(Figures.milliseconds(record.at.nanoseconds)),
-                        "by": .string("dashboard"),
-                        "action": .string(record.name), "text": .string(Printable.bounded(record.text)),
+                        "at": .milliseconds(record.at - .zero), "by": .string("dashboard"),
+                        "action": .string(record.name), "text": .bounded(record.text),
                     ])
                 }),
         ])
@@ -159,21 +166,20 @@ package enum SummaryJSON {
     }
 
     private static func addCauses(_ scans: ScanTotals, to members: inout [String: JSONValue]) {
-        let discarded = RunResult.discarded(scans).map { ($0.cause, JSONValue.integer($0.count)) }
-        let waiting = RunResult.waiting(scans).map { ($0.cause, JSONValue.integer($0.count)) }
         members["discarded"] = .integer(scans.discarded)
         members["waiting"] = .integer(scans.waiting)
-        members["discarded_by_cause"] = .object(Dictionary(uniqueKeysWithValues: discarded))
-        members["waiting_by_cause"] = .object(Dictionary(uniqueKeysWithValues: waiting))
+        members["discarded_by_cause"] = .members(
+            RunResult.discarded(scans).map { ($0.cause, .integer($0.count)) })
+        members["waiting_by_cause"] = .members(
+            RunResult.waiting(scans).map { ($0.cause, .integer($0.count)) })
     }
 
     /// The way of the books, with all of its steps.
     private static func bookFlow(_ flow: BookFlow, of result: RunResult) -> JSONValue {
-        let steps = BookFlowStep.all.map { step in
-            let count = step.count(in: flow, hasBackendView: result.hasBackendView)
-            return (step.id, count.map { JSONValue.integer($0) } ?? .notAvailable)
-        }
-        return .object(Dictionary(uniqueKeysWithValues: steps))
+        .members(
+            BookFlowStep.all.map {
+                ($0.id, .known($0.count(in: flow, hasBackendView: result.hasBackendView)))
+            })
     }
 
     private static func differences(_ differences: TextDifferences) -> JSONValue {
@@ -193,8 +199,7 @@ package enum SummaryJSON {
                 differences.first.map { example in
                     let texts: [String: JSONValue] = [
                         "device": .integer(example.device.raw), "scan": .integer(example.scan.raw),
-                        "read": .string(Printable.bounded(example.read)),
-                        "verified": .string(Printable.bounded(example.verified)),
+                        "read": .bounded(example.read), "verified": .bounded(example.verified),
                     ]
                     return .object(kind(example.kind).merging(texts) { $1 })
                 }),
@@ -202,24 +207,17 @@ package enum SummaryJSON {
     }
 
     private static func named(_ counters: Counters) -> JSONValue {
-        .object(
-            Dictionary(
-                counters.entries.map { (Printable.bounded($0.name), .integer($0.count)) },
-                uniquingKeysWith: { first, _ in first }))
+        .members(counters.entries.map { (Printable.bounded($0.name), .integer($0.count)) })
     }
 
     private static func error(_ row: ErrorSummary.Row) -> JSONValue {
         .object([
-            "error": .string(Printable.bounded(row.trouble.name)),
+            "error": .bounded(row.trouble.name),
             "family": .string(row.trouble.family.rawValue),
             "count": .integer(row.count),
             "causes": row.causes.json,
-            "first": .object([
-                "device": .integer(row.device.raw),
-                "scan": row.scan == .none ? .null : .integer(row.scan.raw),
-                "at": .number(Figures.milliseconds(row.first.nanoseconds)),
-            ]),
-            "last": .number(Figures.milliseconds(row.last.nanoseconds)),
+            "first": .object(JSONValue.place(row.device, row.scan, at: row.first)),
+            "last": .milliseconds(row.last - .zero),
         ])
     }
 
@@ -240,9 +238,7 @@ package enum SummaryJSON {
             .object([
                 "held": .integer(tally.held), "without_occasion": .integer(tally.withoutOccasion),
                 "broken": .integer(tally.broken), "excused": .integer(tally.excused),
-                "open": .object(
-                    Dictionary(
-                        uniqueKeysWithValues: tally.open.map { ($0.key.rawValue, .integer($0.value)) })),
+                "open": .members(tally.open.map { ($0.key.rawValue, .integer($0.value)) }),
             ])
         }
         return .object([
@@ -274,13 +270,9 @@ package enum SummaryJSON {
             "expected": isKnown ? .integer(verdict.expected) : .notAvailable,
             "had_occasion": .bool(verdict.hadOccasion),
             "first": verdict.examples.first.map { first in
-                .object([
-                    "device": first.device.map { .integer($0.raw) } ?? .null,
-                    "scan": first.scan == .none ? .null : .integer(first.scan.raw),
-                    "at": .number(Figures.milliseconds(first.at.nanoseconds)),
-                    "text": .string(Printable.bounded(first.text)),
-                    "cause": first.cause.json,
-                ])
+                let place = JSONValue.place(first.device, first.scan, at: first.at)
+                return .object(
+                    place.merging(["text": .bounded(first.text), "cause": first.cause.json]) { $1 })
             } ?? .null,
         ]
         if !isKnown { members["why_open"] = .string(result.whyOpen(verdict).rawValue) }
@@ -288,76 +280,50 @@ package enum SummaryJSON {
     }
 
     private static func group(_ group: GroupResult, of result: RunResult) -> JSONValue {
-        var members: [String: JSONValue] = [
+        let work = Self.work(
+            group.totals, group.tables.disconnections, group.tables.findings, of: .group(group.name),
+            journeys: [group.journey], flow: BookFlow(group.totals), in: result)
+        let members: [String: JSONValue] = [
             "devices": .integer(group.devices), "journey": .string(group.journey.rawValue),
             "headline": result.headline(of: group).map { .string($0.text) } ?? .null,
-            "scans": Self.counts(.scans, group.totals, of: result),
-            "books": Self.counts(.books, group.totals, of: result),
-            "jobs": Self.counts(.jobs, group.totals, of: result),
-            "disconnections": .array(group.tables.disconnections.losses.map(Self.disconnection)),
-            "findings": group.tables.findings.json,
             "invariants": .array(
                 group.verdicts.filter { $0.violations > 0 }.map { Self.invariant($0, of: result) }),
-            "metrics": Self.metrics(result.metrics, of: .group(group.name)),
-            "counters": Self.counters(result.metrics, of: .group(group.name)),
         ]
-        members["cost"] = Self.cost(group.totals, of: .group(group.name), in: result)
-        if group.journey == .csvImport { members["rows"] = Self.counts(.rows, group.totals, of: result) }
-        if group.journey == .textEnrichment {
-            members["texts"] = Self.counts(.texts, group.totals, of: result)
-        }
-        if result.hasBookFlow { members["book_flow"] = Self.bookFlow(BookFlow(group.totals), of: result) }
-        if group.journey == .bookEnrichment {
-            members["lookups"] = Self.counts(.lookups, group.totals, of: result)
-        }
-        return .object(members)
+        return .object(members.merging(work) { $1 })
     }
 
     /// `at_peak_s` and `near_peak_s`: how long it was at its peak, and within 1 % of it.
     private static func gauge(_ series: GaugeSeries?) -> JSONValue {
         guard let series, let peak = series.peak else { return .notAvailable }
-        func seconds(_ level: Int) -> JSONValue {
-            .number(Figures.seconds(series.time(atLeast: level).nanoseconds))
-        }
         var members: [String: JSONValue] = [
             "peak": .integer(peak.count),
-            "peak_by_s": .number(Figures.seconds(peak.by.nanoseconds)),
-            "at_peak_s": seconds(peak.count),
-            "near_peak_s": seconds(RunResult.nearPeak(peak.count)),
+            "peak_by_s": .seconds(peak.by - .zero),
+            "at_peak_s": .seconds(series.time(atLeast: peak.count)),
+            "near_peak_s": .seconds(series.time(atLeast: RunResult.nearPeak(peak.count))),
         ]
         if series.isSum { members["peak_at_most"] = .integer(series.ceiling) }
         return .object(members)
     }
 
     private static func slow(_ slow: SlowTime) -> JSONValue {
-        func milliseconds(_ time: Interval) -> JSONValue { .number(Figures.milliseconds(time.nanoseconds)) }
-        return .object([
-            "from_ms": milliseconds(slow.least),
+        .object([
+            "from_ms": .milliseconds(slow.least),
             "is_limit": .bool(slow.isLimit),
             "scans": .integer(slow.scans),
             "unfinished": .integer(slow.unfinished),
             "of": .integer(slow.known),
-            "ms": .object(
-                Dictionary(
-                    slow.parts.map { ($0.activity.rawValue, milliseconds($0.time)) },
-                    uniquingKeysWith: { first, _ in first })),
+            "ms": .members(slow.parts.map { ($0.activity.rawValue, .milliseconds($0.time)) }),
         ])
     }
 
     private static func resources(_ resources: Resources) -> JSONValue {
-        func seconds(_ usage: Resources.Usage?) -> JSONValue {
-            usage.map { .number(Figures.seconds($0.processor.nanoseconds)) } ?? .notAvailable
-        }
-        func kilobytes(_ usage: Resources.Usage?) -> JSONValue {
-            usage.map { .integer($0.residentBytes / 1_024) } ?? .notAvailable
-        }
-        return .object([
-            "client_cpu_s": seconds(resources.client),
-            "client_rss_kb": kilobytes(resources.client),
-            "backend_cpu_s": seconds(resources.backend),
-            "backend_rss_kb": kilobytes(resources.backend),
-            "stream_bytes_sent": resources.streamBytes.map { .integer($0.sent) } ?? .notAvailable,
-            "stream_bytes_received": resources.streamBytes.map { .integer($0.received) } ?? .notAvailable,
+        .object([
+            "client_cpu_s": .seconds(resources.client?.processor, none: .notAvailable),
+            "client_rss_kb": .known(resources.client.map { $0.residentBytes / 1_024 }),
+            "backend_cpu_s": .seconds(resources.backend?.processor, none: .notAvailable),
+            "backend_rss_kb": .known(resources.backend.map { $0.residentBytes / 1_024 }),
+            "stream_bytes_sent": .known(resources.streamBytes?.sent),
+            "stream_bytes_received": .known(resources.streamBytes?.received),
         ])
     }
 }
@@ -366,25 +332,19 @@ extension SummaryJSON {
     fileprivate static func metrics(_ table: MetricTable, of scope: MetricScope) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for metric in LatencyMetric.allCases {
+            let unfinished = metric.countsUnfinished ? table.unfinished(metric, of: scope) : nil
             members[metric.rawValue] =
-                switch table.histogram(metric, of: scope) {
-                case .measured(let histogram):
-                    Self.latency(
-                        LatencySummary(histogram),
-                        metric.countsUnfinished ? table.unfinished(metric, of: scope) : nil)
-                case .notAvailable: .notAvailable
-                }
+                table.histogram(metric, of: scope).known.map { Self.latency(LatencySummary($0), unfinished) }
+                ?? .notAvailable
         }
         for metric in RateMetric.allCases {
             members[metric.rawValue] =
-                switch table.rate(metric, of: scope) {
-                case .measured(let rate):
+                table.rate(metric, of: scope).known.map { rate in
                     .object([
                         "unit": .string("share"), "count": .integer(rate.total),
                         "failed": .integer(rate.failed), "rate": .number(Figures.ratio(rate)),
                     ])
-                case .notAvailable: .notAvailable
-                }
+                } ?? .notAvailable
         }
         return .object(members)
     }
@@ -403,8 +363,7 @@ extension SummaryJSON {
         if let unfinished {
             members["unfinished"] = .object([
                 "count": .integer(unfinished.count),
-                "oldest_ms": unfinished.isEmpty
-                    ? .null : .number(Figures.milliseconds(unfinished.oldest.nanoseconds)),
+                "oldest_ms": .milliseconds(unfinished.isEmpty ? nil : unfinished.oldest),
             ])
         }
         return .object(members)
@@ -413,11 +372,7 @@ extension SummaryJSON {
     fileprivate static func counters(_ table: MetricTable, of scope: MetricScope) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for metric in CountMetric.allCases {
-            members[metric.rawValue] =
-                switch table.count(metric, of: scope) {
-                case .measured(let count): .integer(count)
-                case .notAvailable: .notAvailable
-                }
+            members[metric.rawValue] = .known(table.count(metric, of: scope).known)
         }
         for reply in table.everything(of: scope).replies {
             members[AnswerMetric(status: reply.status).name] = .integer(reply.count)

@@ -43,7 +43,7 @@ struct TargetTable {
     let wrong: [Wrong]
     let injected: [Injected]
     /// How what the phones wanted ended: `given up: 0 of 135 uploads`.
-    let coped: [String]
+    let ends: String
     /// The answers to probes: `results`, `200 ×20`.
     let probes: [(probe: String, answers: String)]
 
@@ -60,7 +60,7 @@ struct TargetTable {
                 result.errors.reduce(0) { $0 + $1.causes[cause] } + result.findings.causes[cause]
             return Injected(fault: fault.id, fired: fault.count, errors: errors)
         }
-        self.coped = Self.ends(result)
+        self.ends = Self.ends(result).joined(separator: "; ")
         self.probes = TargetProbe.allCases.compactMap { probe in
             let answers = result.metrics.everything(of: .fleet).probes(probe)
             guard !answers.isEmpty else { return nil }
@@ -118,7 +118,7 @@ struct TargetTable {
             Wrong(
                 kind: .error, name: row.trouble.name, count: row.causes[.target], text: "",
                 device: row.device, scan: row.scan, at: row.first,
-                first: "\(result.place(row.device, row.scan)) at \(Figures.clock(row.first.nanoseconds))",
+                first: result.place(row.device, row.scan, at: row.first),
                 command: result.command(inspecting: row.device, row.scan), tone: .warn)
         }
     }
@@ -130,11 +130,8 @@ struct TargetTable {
             (.uploadFailed, "uploads"), (.sseConnectFailed, "first streams"),
             (.sseReconnectFailed, "reconnects"), (.resultsFailed, "results"), (.cleanupFailed, "DELETEs"),
         ]
-        let givenUp = operations.compactMap { metric, words -> String? in
-            guard case .measured(let rate) = result.metrics.rate(metric, of: .fleet), rate.total > 0 else {
-                return nil
-            }
-            return "\(Figures.count(rate.failed)) of \(Figures.count(rate.total)) \(words)"
+        let givenUp = operations.compactMap { metric, words in
+            result.rate(metric).map { "\(Figures.count($0.failed)) of \(Figures.count($0.total)) \(words)" }
         }
         var texts = givenUp.isEmpty ? [] : ["given up: " + givenUp.joined(separator: ", ")]
         let all = result.metrics.everything(of: .fleet)
@@ -154,9 +151,9 @@ extension TargetTable {
 
     /// What the target did wrong, with the command that shows the first of each.
     private var wrongTable: DocumentTable {
-        var table = DocumentTable(id: "errors", tableID: "target-errors", title: "Errors of the target")
-        table.add(
-            Array(self.wrong.prefix(Self.rowsMax)), mark: { (.init($0.tone), nil) },
+        DocumentTable(
+            id: "errors", tableID: "target-errors", title: "Errors of the target",
+            rows: Array(self.wrong.prefix(Self.rowsMax)), mark: { (.init($0.tone), nil) },
             [
                 .init("what", .name) { .mono($0.name) },
                 .init("count", .number) { .init(Figures.count($0.count)) },
@@ -165,29 +162,22 @@ extension TargetTable {
             ]
                 + (self.wrong.contains { $0.command != nil }
                     ? [.init("command", .sentence) { .mono($0.command ?? "") }] : []))
-        return table
     }
 
     private var injectedTable: DocumentTable {
-        var table = DocumentTable(id: "injected", tableID: "target-faults", title: "Injected faults")
-        table.hasMarks = false
-        table.add(
-            self.injected,
+        DocumentTable(
+            id: "injected", tableID: "target-faults", title: "Injected faults", rows: self.injected,
             [
                 .init("fault", .name) { .mono($0.fault) },
                 .init("fired", .number) { .init($0.fired.map { Figures.count($0) } ?? "n/a") },
                 .init("errors of phones", .number) { .init(Figures.count($0.errors)) },
             ])
-        return table
     }
 
     private var probeTable: DocumentTable {
-        var table = DocumentTable(id: "probes", tableID: "target-probes", title: "Probes")
-        table.hasMarks = false
-        table.add(
-            self.probes,
+        DocumentTable(
+            id: "probes", tableID: "target-probes", title: "Probes", rows: self.probes,
             [.init("probe", .name) { .mono($0.probe) }, .init("answers", .text) { .init($0.answers) }])
-        return table
     }
 
     var json: JSONValue {
@@ -195,21 +185,16 @@ extension TargetTable {
             "wrong": .array(
                 self.wrong.map { row in
                     .object([
-                        "kind": .string(row.kind.rawValue), "name": .string(Printable.bounded(row.name)),
-                        "count": .integer(row.count), "text": .string(Printable.bounded(row.text)),
+                        "kind": .string(row.kind.rawValue), "name": .bounded(row.name),
+                        "count": .integer(row.count), "text": .bounded(row.text),
                         "command": row.command.map { .string($0) } ?? .null,
-                        "first": .object([
-                            "device": row.device.map { .integer($0.raw) } ?? .null,
-                            "scan": row.scan == .none ? .null : .integer(row.scan.raw),
-                            "at": .number(Figures.milliseconds(row.at.nanoseconds)),
-                        ]),
+                        "first": .object(JSONValue.place(row.device, row.scan, at: row.at)),
                     ])
                 }),
             "injected": .array(
                 self.injected.map { row in
                     .object([
-                        "fault": .string(Printable.bounded(row.fault)),
-                        "fired": row.fired.map { .integer($0) } ?? .notAvailable,
+                        "fault": .bounded(row.fault), "fired": .known(row.fired),
                         "errors": .integer(row.errors),
                     ])
                 }),
@@ -229,20 +214,17 @@ extension TargetTable {
         func body(_ table: DocumentTable) -> HTML {
             table.isEmpty ? "" : "<h3>\(table.title)</h3>\n\(table.htmlBody(prefix: ""))"
         }
-        let coped: HTML =
-            self.coped.isEmpty ? "" : "<p>In the end: \(self.ends, bytesMax: 1_000).</p>\n"
+        let coped: HTML = self.ends.isEmpty ? "" : "<p>In the end: \(self.ends, bytesMax: 1_000).</p>\n"
         return HTMLPage.Section(
             id: "target", title: "Target",
             lead: "What the target did wrong, and how it coped with what the run injected: \(self.tally).",
             body: "\(body(self.wrongTable))\(body(self.injectedTable))\(coped)\(body(self.probeTable))")
     }
 
-    private var ends: String { self.coped.joined(separator: "; ") }
-
     /// How it coped, and what it answered to probes.
     fileprivate var lines: [(label: String, text: String)] {
         var lines: [(label: String, text: String)] = []
-        if !self.coped.isEmpty { lines.append(("In the end", self.ends)) }
+        if !self.ends.isEmpty { lines.append(("In the end", self.ends)) }
         if !self.probes.isEmpty {
             let texts = self.probes.map { "\($0.probe) \($0.answers)" }
             lines.append(("Answers to probes", texts.joined(separator: "; ")))
@@ -266,15 +248,10 @@ extension SummaryWriter {
                     Piece("\(row.name) \(Figures.count(row.count))\u{A0}×"),
                     Piece(Printable.line(" \(row.first)\(text)", bytesMax: 300), .dim),
                 ])
-            guard let command = row.command else { continue }
-            self.page.paragraph(Piece(""), indent: self.markColumns, [Piece(command, .dim)])
+            if let command = row.command { self.below(command, .dim) }
         }
         let hidden = target.wrong.count - Self.targetErrorsMax
-        if hidden > 0 {
-            self.page.paragraph(
-                Piece(""), indent: self.markColumns,
-                [Piece("and \(Figures.count(hidden)) more in the report", .dim)])
-        }
+        if hidden > 0 { self.below("and \(Figures.count(hidden)) more in the report", .dim) }
         for line in target.lines {
             self.page.paragraph(
                 Piece("  \(line.label)  ", .dim), indent: self.markColumns, [Piece(line.text)])

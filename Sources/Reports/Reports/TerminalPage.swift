@@ -1,6 +1,27 @@
-import RunArchive
 import RunJudge
 import SimBase
+
+/// The capabilities of a terminal.
+package struct TerminalStyle: Hashable, Sendable {
+    /// The maximum width of a line.
+    package var columns: Int
+    /// ANSI colors.
+    package var isColored: Bool
+    /// ASCII only: `ok`, `FAIL` and `warn` instead of signs.
+    package var isASCII: Bool
+
+    /// The least width. A narrower terminal is treated as this wide.
+    package static let columnsMin = 40
+
+    package init(columns: Int, isColored: Bool, isASCII: Bool) {
+        self.columns = max(columns, Self.columnsMin)
+        self.isColored = isColored
+        self.isASCII = isASCII
+    }
+
+    /// The style for a file and for an unknown terminal.
+    package static let plain = TerminalStyle(columns: 80, isColored: false, isASCII: false)
+}
 
 /// The emphasis of a piece of text.
 package enum Ink {
@@ -41,6 +62,26 @@ package struct TerminalPage {
 
     // MARK: Lines
 
+    /// The sign of a tone in its color.
+    package func mark(_ tone: Tone) -> Piece {
+        let ascii = self.style.isASCII
+        return switch tone {
+        case .good: Piece(ascii ? "ok" : "✓", .good)
+        case .bad: Piece(ascii ? "FAIL" : "✗", .bad)
+        case .warn: Piece(ascii ? "warn" : "!", .warning)
+        case .unknown: Piece("n/a", .dim)
+        case .plain, .running: Piece("")
+        }
+    }
+
+    /// The first line: the verdict, and the scenario that it is on.
+    package mutating func verdict(_ sign: Piece, _ verdict: String, of scenario: String) {
+        let verdict = Piece(sign.text + " " + verdict, sign.ink)
+        let indent = Printable.width(verdict.text) + 2
+        let name = self.fitted(scenario, columns: self.style.columns - indent)
+        self.row([verdict], indent: indent, [(Piece(name, .bold), 0)])
+    }
+
     /// An empty line, unless the last one is.
     package mutating func gap() {
         if let last = self.lines.last, !last.isEmpty { self.lines.append("") }
@@ -56,6 +97,11 @@ package struct TerminalPage {
             self.add(lead + line)
             lead = [Piece(String(repeating: " ", count: indent))]
         }
+    }
+
+    /// A paragraph of one ink.
+    package mutating func text(_ text: String, _ ink: Ink = .plain, indent: Int) {
+        self.paragraph(Piece(""), indent: indent, [Piece(text, ink)])
     }
 
     /// The words of a command, over several lines in a way that a shell still reads as one.
@@ -114,11 +160,10 @@ package struct TerminalPage {
             for (column, cell) in row.enumerated() {
                 let text = column == 0 ? self.fitted(cell.text, columns: widths[0]) : cell.text
                 let padding = String(repeating: " ", count: max(0, widths[column] - Printable.width(text)))
-                let gap = Piece(String(repeating: " ", count: column == 0 ? 0 : Table.gap))
+                let gap = String(repeating: " ", count: Table.gap)
                 line +=
                     column == 0
-                    ? [gap, Piece(text, cell.ink), Piece(padding)]
-                    : [gap, Piece(padding), Piece(text, cell.ink)]
+                    ? [Piece(text, cell.ink), Piece(padding)] : [Piece(gap + padding), Piece(text, cell.ink)]
             }
             self.add(line)
         }
@@ -178,7 +223,7 @@ package struct TerminalPage {
         return lines
     }
 
-    private static func untied(_ text: String) -> String {
+    static func untied(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == Printable.tie ? " " : $0 }))
     }
 

@@ -1,8 +1,8 @@
 import Ledger
 import Metrics
-import RunArchive
 package import RunJudge
 import SimBase
+import Talaria
 
 /// A run's result for the terminal: the verdict, the checks after it, then the figures.
 package enum TerminalSummary {
@@ -38,17 +38,6 @@ struct SummaryWriter {
     let result: RunResult
     var page: TerminalPage
 
-    func mark(_ tone: Tone) -> Piece {
-        let ascii = self.page.style.isASCII
-        return switch tone {
-        case .good: Piece(ascii ? "ok" : "✓", .good)
-        case .bad: Piece(ascii ? "FAIL" : "✗", .bad)
-        case .warn: Piece(ascii ? "warn" : "!", .warning)
-        case .unknown: Piece("n/a", .dim)
-        case .plain, .running: Piece("")
-        }
-    }
-
     /// Columns from the mark to the text after it.
     var markColumns: Int {
         let hasUnknown =
@@ -59,18 +48,27 @@ struct SummaryWriter {
 
     mutating func section(_ title: String, _ remark: String) {
         self.page.gap()
-        self.labeled(title, [Piece(remark, .dim)])
+        self.labeled(title, remark, .dim)
     }
 
     /// `  ✓ text`, with its further lines under the text.
     mutating func marked(_ tone: Tone, _ pieces: [Piece]) {
-        let piece = self.mark(tone)
+        let piece = self.page.mark(tone)
         self.page.paragraph(Piece("  " + piece.text, piece.ink), indent: self.markColumns, pieces)
+    }
+
+    /// A line under the text of a marked one.
+    mutating func below(_ text: String, _ ink: Ink = .plain) {
+        self.page.text(text, ink, indent: self.markColumns)
+    }
+
+    mutating func labeled(_ label: String, _ text: String, _ ink: Ink = .plain) {
+        self.labeled(label, [Piece(text, ink)])
     }
 
     mutating func labeled(_ label: String, _ pieces: [Piece]) {
         guard Printable.width(label) < Self.labelColumns else {
-            self.page.paragraph(Piece(""), indent: 0, [Piece(label, .bold)])
+            self.page.text(label, .bold, indent: 0)
             return self.page.paragraph(Piece(""), indent: Self.labelColumns, pieces)
         }
         self.page.paragraph(Piece(label, .bold), indent: Self.labelColumns, pieces)
@@ -88,37 +86,24 @@ struct SummaryWriter {
     // MARK: The verdict
 
     mutating func verdict() {
-        let sign = self.mark(self.result.exit.tone)
-        let verdict = [Piece(sign.text + " " + self.result.headline, sign.ink)]
-        let indent = Printable.width(verdict[0].text) + 2
-        let name = self.page.fitted(
-            self.result.scenario.name, columns: self.page.style.columns - indent)
-        self.page.row(verdict, indent: indent, [(Piece(name, .bold), 0)])
-        func line(_ text: String, _ ink: Ink) {
-            self.page.paragraph(Piece(""), indent: 2, [Piece(text, ink)])
+        let sign = self.page.mark(self.result.exit.tone)
+        self.page.verdict(sign, self.result.headline, of: self.result.scenario.name)
+        func line(_ text: String, _ ink: Ink) { self.page.text(text, ink, indent: 2) }
+        func item(_ text: String, _ ink: Ink = .plain) {
+            self.page.paragraph(Piece("  - "), indent: 4, [Piece(text, ink)])
         }
-        if let outcome = self.result.outcome {
-            line(outcome.prefix(1).uppercased() + outcome.dropFirst(), .bold)
-        }
+        if let outcome = self.result.outcome { line(Figures.capitalized(outcome), .bold) }
         for explanation in self.result.explanations { line(explanation, .plain) }
         let isGood = self.result.exit == .success
         line(
             "\(self.result.meaning) (exit\u{A0}code\u{A0}\(self.result.exit.rawValue))",
             isGood ? .plain : sign.ink)
         if !isGood || !self.result.expectations.isEmpty { line(Obligations(self.result).sentence, .dim) }
-        for reason in self.result.reasons {
-            self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 600))])
-        }
+        for reason in self.result.reasons { item(Printable.line(reason, bytesMax: 600)) }
         let expected = self.result.expected.filter(\.isBroken).map(\.expected.name)
-        if !expected.isEmpty {
-            let text = "broken as expected: " + expected.joined(separator: ", ")
-            self.page.paragraph(Piece("  - "), indent: 4, [Piece(text)])
-        }
+        if !expected.isEmpty { item("broken as expected: " + expected.joined(separator: ", ")) }
         let missed = self.result.slos.count { $0.passed == false && !$0.isBreach }
-        if missed > 0 {
-            let text = Figures.count(missed, "SLO", "SLOs") + " missed (warning only)"
-            self.page.paragraph(Piece("  - "), indent: 4, [Piece(text, .warning)])
-        }
+        if missed > 0 { item(Figures.count(missed, "SLO", "SLOs") + " missed (warning only)", .warning) }
         line(
             [
                 Figures.count(self.result.devices, "phone", "phones"), "seed \(self.result.seed)",
@@ -155,7 +140,7 @@ struct SummaryWriter {
         let condition = slos.map { Printable.width($0.slo.condition.description) }.max() ?? 0
         for slo in slos {
             let tone = self.result.tone(of: slo)
-            let mark = self.mark(tone)
+            let mark = self.page.mark(tone)
             let ink = tone == .good ? .plain : mark.ink
             let actual = slo.isNotKnown ? self.result.whyOpen(slo).remark : slo.shown
             let selector = slo.slo.selector.description
@@ -178,37 +163,27 @@ struct SummaryWriter {
     mutating func invariants() {
         let verdicts = self.result.verdicts
         guard !verdicts.isEmpty else { return }
-        let held = verdicts.filter { $0.standing == .held && $0.hadOccasion }
-        let idle = verdicts.filter { $0.standing == .held && !$0.hadOccasion }
-        let unknown = verdicts.filter { $0.standing == .notAvailable }
+        let held = verdicts.filter { $0.standing == .held }
         self.section(
             "Invariants",
             Self.tally([
-                (held.count, "held"), (self.result.brokenInvariants.count, "broken"),
+                (held.count(where: \.hadOccasion), "held"), (self.result.brokenInvariants.count, "broken"),
                 (verdicts.count { $0.standing == .brokenAsExpected }, "broken as expected"),
-                (idle.count, "without an occasion"), (unknown.count, "n/a"),
+                (held.count { !$0.hadOccasion }, "without an occasion"),
+                (verdicts.count { $0.standing == .notAvailable }, "n/a"),
             ]))
-        for verdict in verdicts {
-            switch verdict.standing {
-            case .held, .notAvailable: break
-            case .broken: self.violated(verdict, .bad)
-            case .brokenAsExpected: self.violated(verdict, .warn)
-            }
+        for verdict in self.result.violated { self.violated(verdict) }
+        let rest = self.result.unbroken()
+        let open = rest.filter { $0.tone == .unknown }
+        for (tone, words, verdicts) in open + rest.dropLast(open.count).reversed() {
+            let names = verdicts.map(\.invariant.rawValue).joined(separator: ", ")
+            self.marked(tone, [Piece(tone == .good ? names : "\(names) (\(words))", .dim)])
         }
-        for reason in OpenReason.allCases {
-            let names = Self.names(unknown.filter { self.result.whyOpen($0) == reason })
-            if !names.isEmpty { self.marked(.unknown, [Piece("\(names) (\(reason.remark))", .dim)]) }
-        }
-        if !idle.isEmpty { self.marked(.plain, [Piece("\(Self.names(idle)) (had no occasion)", .dim)]) }
-        if !held.isEmpty { self.marked(.good, [Piece(Self.names(held), .dim)]) }
     }
 
-    private static func names(_ verdicts: [Verdict]) -> String {
-        verdicts.map(\.invariant.rawValue).joined(separator: ", ")
-    }
-
-    private mutating func violated(_ verdict: Verdict, _ tone: Tone) {
-        let ink = self.mark(tone).ink
+    private mutating func violated(_ verdict: Verdict) {
+        let tone: Tone = verdict.standing == .broken ? .bad : .warn
+        let ink = self.page.mark(tone).ink
         var count = " " + Figures.count(verdict.violations, "violation", "violations")
         if verdict.standing == .brokenAsExpected {
             count += ", as expected"
@@ -216,20 +191,38 @@ struct SummaryWriter {
             count += ", \(Figures.count(verdict.expected)) expected for the client profile"
         }
         self.marked(tone, [Piece(verdict.invariant.rawValue, ink), Piece(count)])
-        self.page.paragraph(
-            Piece(""), indent: self.markColumns, [Piece(verdict.invariant.statement, .dim)])
+        self.below(verdict.invariant.statement, .dim)
         for example in verdict.examples.prefix(Self.examplesMax) {
-            self.page.paragraph(
-                Piece(""), indent: self.markColumns,
-                [
-                    Piece(self.result.place(of: example) + ": "),
-                    Piece(Printable.line(example.text)),
-                ])
+            self.below("\(self.result.place(of: example)): \(Printable.line(example.text))")
         }
         let more = verdict.violations - min(verdict.examples.count, Self.examplesMax)
-        if more > 0, !verdict.examples.isEmpty {
-            self.page.paragraph(
-                Piece(""), indent: self.markColumns, [Piece("and \(Figures.count(more)) more", .dim)])
+        if more > 0, !verdict.examples.isEmpty { self.below("and \(Figures.count(more)) more", .dim) }
+    }
+}
+
+/// A run in one line, for example for the log of a build.
+package enum SummaryLine {
+    /// `PASSED flaky-network: 120 of 120 scans completed, 0 lost, scan.time p50 3.1s p95 6.2s, exit code 0, Reports/…`.
+    package static func text(_ result: RunResult, style: TerminalStyle) -> String {
+        let scans = result.totals.scans
+        var facts = [
+            "\(Figures.count(scans.completed)) of \(Figures.count(scans.begun, result.noun)) completed",
+            "\(Figures.count(scans.lost)) lost",
+        ]
+        if let time = result.latency(.scanTime) {
+            let limit = result.objective(on: .scanTime).map { " (limit \($0.slo.condition))" } ?? ""
+            facts.append(
+                "\(LatencyMetric.scanTime.rawValue) p50 \(Figures.time(time.p50)) p95 \(Figures.time(time.p95))\(limit)"
+            )
         }
+        if result.exitReasons.contains(.endedByObjective), let end = result.endedEarly { facts.append(end) }
+        facts += result.reasons
+        facts.append("exit code \(result.exit.rawValue)")
+        if let directory = result.directory { facts.append(directory) }
+        let name = "\(result.headline) \(result.scenario.name), seed \(result.seed)"
+        let line = Printable.line("\(name): \(facts.joined(separator: ", "))", bytesMax: 4_000)
+        // Figures have no-break spaces, which a search of a log for an ordinary space does not find.
+        let untied = TerminalPage.untied(line)
+        return style.isASCII ? Printable.ascii(untied) : untied
     }
 }

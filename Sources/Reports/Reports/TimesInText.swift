@@ -51,11 +51,12 @@ enum TimesInText {
         }
         let number = end
         while end < scalars.count, scalars[end].properties.isAlphabetic { end += 1 }
-        let unit = Self.string(scalars[number..<end])
+        let unit = String(String.UnicodeScalarView(scalars[number..<end]))
         guard Self.units.contains(unit), end == scalars.count || !Self.isOfWord(scalars[end]) else {
             return nil
         }
-        return Time(number: Self.string(scalars[start..<number]), unit: unit, end: end)
+        let digits = String(String.UnicodeScalarView(scalars[start..<number]))
+        return Time(number: digits, unit: unit, end: end)
     }
 
     /// Whether a number belongs to the name before it: `job-3s`, `v2.5s`.
@@ -70,12 +71,6 @@ enum TimesInText {
 
     private static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {
         Self.isDigit(scalar) || scalar == "_" || scalar.properties.isAlphabetic
-    }
-
-    private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
-        var view = String.UnicodeScalarView()
-        view.append(contentsOf: scalars)
-        return String(view)
     }
 }
 

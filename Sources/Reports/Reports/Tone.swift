@@ -1,6 +1,4 @@
-import Ledger
 import Metrics
-import RunArchive
 import RunJudge
 
 /// The meaning of a sign or a color. The raw value is the CSS class.
@@ -23,9 +21,7 @@ package enum Tone: String, Sendable {
         case .running: "▶"
         }
     }
-}
 
-extension Tone {
     /// The sign in Markdown, which has no colors.
     package var emoji: String {
         switch self {
@@ -33,6 +29,17 @@ extension Tone {
         case .warn: "⚠️"
         case .bad: "❌"
         case .plain, .unknown, .running: ""
+        }
+    }
+
+    /// The color of the terminal.
+    package var ink: Ink {
+        switch self {
+        case .good: .good
+        case .bad: .bad
+        case .warn: .warning
+        case .plain, .running: .plain
+        case .unknown: .dim
         }
     }
 }

@@ -17,27 +17,14 @@ package struct ComparedRun: Sendable {
     /// The times of its scans; nil if the file is missing.
     package var scans: ScanTable?
     /// The latencies over time of metrics that `scans` does not contain.
-    package var series: [LatencyScope: [(from: Instant, histogram: HDRHistogram)]]
+    package var series: [LatencyScope: [(from: Instant, histogram: HDRHistogram)]] = [:]
     /// The latencies of the fleet over time.
     package var tracks: [LatencyTrack]
     /// The text of `scenario.resolved`.
     package var scenarioText: String
+}
 
-    package init(
-        folder: String, head: RunHead, result: RunResult, wasCutOff: Bool,
-        scans: ScanTable?, series: [LatencyScope: [(from: Instant, histogram: HDRHistogram)]] = [:],
-        tracks: [LatencyTrack], scenarioText: String
-    ) {
-        self.folder = folder
-        self.head = head
-        self.result = result
-        self.wasCutOff = wasCutOff
-        self.scans = scans
-        self.series = series
-        self.tracks = tracks
-        self.scenarioText = scenarioText
-    }
-
+extension ComparedRun {
     /// Reads the files of a run. `width`: the length of the windows of `series` and `tracks`.
     package init(_ run: PastRun, width: Interval) {
         self.init(
@@ -88,17 +75,12 @@ package struct ComparedRun: Sendable {
 
     /// The p95 of the timer lag of its phones, in nanoseconds; 0 if it was not measured.
     var lateness: Int64 {
-        guard case .measured(let histogram) = self.result.metrics.histogram(.generatorLateness, of: .fleet)
-        else { return 0 }
-        return histogram.value(at: .p95) ?? 0
+        self.histogram(LatencyScope(.generatorLateness, .fleet))?.value(at: .p95) ?? 0
     }
 
-    /// Returns the summary of a latency; nil if nothing was measured.
-    func summary(_ name: LatencyScope) -> Reading<LatencySummary?> {
-        switch self.result.metrics.histogram(name.metric, of: name.scope) {
-        case .measured(let histogram): .measured(LatencySummary(histogram))
-        case .notAvailable: .notAvailable
-        }
+    /// The values of a latency; nil if the run cannot know them.
+    func histogram(_ name: LatencyScope) -> HDRHistogram? {
+        self.result.metrics.histogram(name.metric, of: name.scope).known
     }
 }
 

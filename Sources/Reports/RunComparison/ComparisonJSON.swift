@@ -30,13 +30,13 @@ package enum ComparisonJSON {
     }
 
     private static func texts(_ texts: [String]) -> JSONValue {
-        .array(texts.map { .string(Printable.bounded($0, bytesMax: 1_000)) })
+        .array(texts.map { .bounded($0, bytesMax: 1_000) })
     }
 
     private static func run(_ run: ComparedRun) -> JSONValue {
         .object([
             "folder": .string(run.folder),
-            "scenario": .string(Printable.bounded(run.head.scenario.name)),
+            "scenario": .bounded(run.head.scenario.name),
             "seed": .integer(run.head.seed),
             "started": .string(run.result.startedText),
             "target": run.head.labels.target.map { .string($0) } ?? .null,
@@ -124,9 +124,7 @@ package enum ComparisonJSON {
 
     private static func count(_ row: RunComparison.Count) -> JSONValue {
         .object([
-            "metric": .string(row.name),
-            "base": row.base.map { .integer($0) } ?? .notAvailable,
-            "new": row.new.map { .integer($0) } ?? .notAvailable,
+            "metric": .string(row.name), "base": .known(row.base), "new": .known(row.new),
             "change": Self.word(row.change),
         ])
     }

@@ -28,19 +28,13 @@ package enum ComparisonMarkdown {
     private static func verdict(_ comparison: RunComparison) -> String {
         let name = MarkdownText.escaped(comparison.new.head.scenario.name)
         var text = "## \(comparison.tone.emoji) \(name): \(comparison.headline)\n\n"
-        let sentence = comparison.sentence
-        text += "\(sentence.prefix(1).uppercased())\(sentence.dropFirst()).\n\n"
-        for reason in comparison.reasons { text += "- \(MarkdownText.code(reason, bytesMax: 400))\n" }
+        text += "\(Figures.capitalized(comparison.sentence)).\n\n"
+        text += MarkdownText.items(comparison.reasons, bytesMax: 400)
         if !comparison.reasons.isEmpty { text += "\n" }
         text += ComparisonTables.runs(comparison).markdownBody
         if !comparison.tagChanges.isEmpty || !comparison.warnings.isEmpty {
-            text += "\n"
-            for change in comparison.tagChanges {
-                text += "- \(MarkdownText.code(change, bytesMax: 600))\n"
-            }
-            for warning in comparison.warnings {
-                text += "- ⚠️ \(MarkdownText.code(warning, bytesMax: 400))\n"
-            }
+            text += "\n" + MarkdownText.items(comparison.tagChanges, bytesMax: 600)
+            text += MarkdownText.items(comparison.warnings, bytesMax: 400, as: "⚠️ ")
         }
         return text
     }

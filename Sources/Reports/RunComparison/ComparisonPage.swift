@@ -90,10 +90,7 @@ package struct ComparisonPage {
 
     private typealias Section = HTMLDocument.Section
 
-    private var headline: String {
-        let words = self.comparison.headline.lowercased()
-        return words.prefix(1).uppercased() + words.dropFirst()
-    }
+    private var headline: String { Figures.capitalized(self.comparison.headline.lowercased()) }
 
     // MARK: The verdict
 
@@ -108,12 +105,11 @@ package struct ComparisonPage {
             all.prefix(Self.reasonsMax) + (more > 0 ? ["and \(more) more"] : []), bytesMax: 400)
         let warnings = HTML.callouts(comparison.warnings, bytesMax: 400)
         let tags: [HTML] = comparison.tagChanges.map { "<p class=\"about\">\($0, bytesMax: 600)</p>\n" }
-        let sentence = comparison.sentence
         return """
             <header>
             <h1>\(comparison.new.head.scenario.name, bytesMax: 80): NEW against BASE</h1>
             <div class="verdict \(tone.rawValue)">\(HTMLDocument.badge(tone))<span class="word">\(self.headline)</span></div>
-            <p>\(sentence.prefix(1).uppercased())\(String(sentence.dropFirst())).</p>
+            <p>\(Figures.capitalized(comparison.sentence), bytesMax: 201).</p>
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
             \(tags.joined())\(warnings)\(ComparisonTables.runs(comparison).htmlBody(prefix: ""))</header>
             """
@@ -131,10 +127,8 @@ package struct ComparisonPage {
         }
         // A group that is judged by itself may have changed more than the fleet.
         func change(_ row: RunComparison.Latency) -> Change {
-            let changes = self.comparison.latencies.filter {
-                $0.name.metric == row.name.metric && $0.isJudged
-            }
-            .map(\.change)
+            let changes = self.comparison.latencies
+                .filter { $0.name.metric == row.name.metric && $0.isJudged }.map(\.change)
             return order.first { changes.contains($0) } ?? row.change
         }
         return order.filter(isIn).flatMap { wanted in whole.filter { change($0) == wanted } }
@@ -150,18 +144,15 @@ package struct ComparisonPage {
             return "\(finding.name) \(sides.base) to \(sides.new) (\(finding.growthText)\(interval))"
         }.joined(separator: ", ")
         var charts = self.overTime(metric, id: id)
-        let sides = [self.comparison.base, self.comparison.new].map { run -> HDRHistogram in
-            guard case .measured(let whole) = run.result.metrics.histogram(metric, of: .fleet) else {
-                return HDRHistogram()
-            }
-            return whole
+        let sides = [self.comparison.base, self.comparison.new].map {
+            $0.histogram(row.name) ?? HDRHistogram()
         }
         charts +=
             NinesChart(
                 id: "nines-\(id)",
                 curves: [
-                    .init(name: "BASE", ink: 7, isDashed: true, histogram: sides[0]),
-                    .init(name: "NEW", ink: 1, isDashed: false, histogram: sides[1]),
+                    (name: "BASE", ink: 7, isDashed: true, histogram: sides[0]),
+                    (name: "NEW", ink: 1, isDashed: false, histogram: sides[1]),
                 ]
             ).html
         return """
@@ -195,10 +186,10 @@ package struct ComparisonPage {
                 name: name, ink: ink, shape: .line(dashed: isDashed), values: values, note: "")
         }
         return TimeChart(
-            id: "over-\(id)", title: "p95 over time", unit: "",
+            id: "over-\(id)", title: "p95 over time",
             description: "p95 of \(metric.rawValue) over time, of both runs",
             series: [series("BASE", 7, true, tracks[0]), series("NEW", 1, false, tracks[1])],
-            width: width, axis: self.axis, bands: "", isTime: true
+            width: width, axis: self.axis
         ).html
     }
 

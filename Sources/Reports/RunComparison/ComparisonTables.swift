@@ -22,22 +22,22 @@ struct ComparisonTables {
     var all: [DocumentTable] {
         self.comparison.isIdentical
             ? []
-            : [self.objectives, self.invariants, self.slowTimes, self.latencies, self.shares, self.counts]
+            : [self.objectives, self.invariants] + self.slowTimes
+                + [self.latencies, self.shares, self.counts]
     }
 
     /// Beside what is news, never beside what did not change.
-    private var slowTimes: DocumentTable {
+    private var slowTimes: [DocumentTable] {
         let (base, new) = (self.comparison.base.result, self.comparison.new.result)
-        return self.isIn(.worse) ? SlowTimeText.table(base: base, new: new) : SlowTimeText.empty
+        return self.isIn(.worse) ? [SlowTimeText.table(base: base, new: new)] : []
     }
 
     /// Both runs, above the tables.
     static func runs(_ comparison: RunComparison) -> DocumentTable {
         typealias Side = (label: String, run: ComparedRun)
-        var table = DocumentTable(id: "runs", tableID: "runs", title: "Runs")
-        table.hasMarks = false
-        table.add(
-            [("BASE", comparison.base), ("NEW", comparison.new)],
+        return DocumentTable(
+            id: "runs", tableID: "runs", title: "Runs",
+            rows: [("BASE", comparison.base), ("NEW", comparison.new)],
             [
                 DocumentColumn<Side>("", .name) { Cell($0.label) },
                 .init("folder", .text) {
@@ -53,7 +53,6 @@ struct ComparisonTables {
                 },
                 .init("started", .text) { Cell(Figures.date(iso8601: $0.run.result.startedText)) },
             ])
-        return table
     }
 
     private var objectives: DocumentTable {
@@ -61,9 +60,9 @@ struct ComparisonTables {
         func cell(_ result: SLOResult?) -> String {
             result == nil ? "–" : "\(Objective.word(result)): \(Objective.text(result))"
         }
-        var table = DocumentTable(id: "objectives", tableID: "objective-table", title: "SLOs")
-        table.add(
-            self.comparison.objectives.filter { self.isIn($0.change) },
+        return DocumentTable(
+            id: "objectives", tableID: "objective-table", title: "SLOs",
+            rows: self.comparison.objectives.filter { self.isIn($0.change) },
             mark: { ($0.change.mark, $0.change == .worse && !$0.decides ? "warning only" : nil) },
             [
                 .init("metric", .name) { .mono($0.slo.selector.description) },
@@ -71,7 +70,6 @@ struct ComparisonTables {
                 .init("BASE", .text) { Cell(cell($0.base)) },
                 .init("NEW", .text) { Cell(cell($0.new), $0.change.tone) },
             ])
-        return table
     }
 
     private var invariants: DocumentTable {
@@ -125,12 +123,14 @@ struct ComparisonTables {
         func samples(_ summary: LatencySummary?) -> Cell {
             Cell(Figures.count(summary?.count ?? 0), .unknown)
         }
-        var table = DocumentTable(id: "latency", tableID: "latency-table", title: "Latencies")
-        table.nameColumns = Self.nameColumns
-        table.lead = self.comparison.latencyLead
-        // The last ones are left out first on a narrow terminal.
-        table.add(
-            self.comparison.latenciesShown.filter { self.isIn($0.change) }, mark: { ($0.change.mark, nil) },
+        let more = self.isIn(.same) ? self.comparison.latenciesLeftOut : 0
+        let omitted = "\(Figures.count(more, "row", "rows")) of single groups, which are not judged, omitted."
+        return DocumentTable(
+            id: "latency", tableID: "latency-table", title: "Latencies", lead: self.comparison.latencyLead,
+            note: more > 0 ? omitted : nil, nameColumns: Self.nameColumns,
+            rows: self.comparison.latenciesShown.filter { self.isIn($0.change) },
+            mark: { ($0.change.mark, nil) },
+            // The last ones are left out first on a narrow terminal.
             [
                 Column("metric", .name) { .mono($0.name.name) },
                 Column("p50 BASE", .number, time(.p50, 0) { $0.p50 }),
@@ -147,22 +147,16 @@ struct ComparisonTables {
                 Column("samples", .number) { samples($0.base) },
                 Column("NEW", .number) { samples($0.new) },
             ])
-        let more = self.isIn(.same) ? self.comparison.latenciesLeftOut : 0
-        if more > 0 {
-            table.note =
-                "\(Figures.count(more, "row", "rows")) of single groups, which are not judged, omitted."
-        }
-        return table
     }
 
     private var shares: DocumentTable {
-        var table = DocumentTable(id: "shares", tableID: "share-table", title: "Shares")
-        table.nameColumns = Self.nameColumns
-        table.lead =
-            "Outcomes and books are judged scan by scan; the others if the difference exceeds one percentage point and three standard errors. "
-            + "Outcomes of \(self.comparison.noun.listed) and jobs are judged only if both runs completed."
-        table.add(
-            self.comparison.shares.filter { self.isIn($0.change) }, mark: { ($0.change.mark, nil) },
+        DocumentTable(
+            id: "shares", tableID: "share-table", title: "Shares",
+            lead:
+                "Outcomes and books are judged scan by scan; the others if the difference exceeds one percentage point and three standard errors. "
+                + "Outcomes of \(self.comparison.noun.listed) and jobs are judged only if both runs completed.",
+            nameColumns: Self.nameColumns, rows: self.comparison.shares.filter { self.isIn($0.change) },
+            mark: { ($0.change.mark, nil) },
             [
                 .init("what", .name) { .mono($0.name) },
                 .init("BASE", .number) { Cell($0.text($0.base)) },
@@ -170,14 +164,13 @@ struct ComparisonTables {
                 .init("", .number) { Cell($0.difference, $0.change.tone) },
                 .init("of", .text) { Cell($0.of, .unknown) },
             ])
-        return table
     }
 
     private var counts: DocumentTable {
-        var table = DocumentTable(id: "counts", tableID: "count-table", title: "Counts")
-        table.lead = "Not judged: neither a higher nor a lower count is better."
-        table.add(
-            self.comparison.counts.filter { self.isIn($0.change) },
+        DocumentTable(
+            id: "counts", tableID: "count-table", title: "Counts",
+            lead: "Not judged: neither a higher nor a lower count is better.",
+            rows: self.comparison.counts.filter { self.isIn($0.change) },
             mark: { ($0.change == .shown ? nil : $0.change.mark, nil) },
             [
                 .init("what", .name) { .mono($0.name) },
@@ -185,7 +178,6 @@ struct ComparisonTables {
                 .init("NEW", .number) { Cell($0.text($0.new)) },
                 .init("", .number) { Cell($0.difference) },
             ])
-        return table
     }
 
     /// The width of a metric's name.

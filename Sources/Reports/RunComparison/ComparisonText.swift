@@ -10,10 +10,11 @@ package enum ComparisonText {
     /// Ends with a line feed; no line is wider than the style's columns. `isWhole`: also what did not change.
     package static func text(_ comparison: RunComparison, style: TerminalStyle, isWhole: Bool) -> String {
         var writer = ComparisonWriter(
-            comparison: comparison, page: TerminalPage(style: style), isWhole: isWhole)
+            comparison: comparison, page: TerminalPage(style: style), isWhole: isWhole,
+            tables: ComparisonTables(comparison) { isWhole || $0.isNews }.all)
         writer.verdict()
         if !comparison.isIdentical {
-            writer.tables()
+            for table in writer.tables { writer.page.table(table) }
             writer.unchanged()
             writer.key()
         }
@@ -30,22 +31,14 @@ private struct ComparisonWriter {
     var page: TerminalPage
     /// Whether rows without a change are shown.
     let isWhole: Bool
-    private let tablesShown: [DocumentTable]
-
-    init(comparison: RunComparison, page: TerminalPage, isWhole: Bool) {
-        self.comparison = comparison
-        self.page = page
-        self.isWhole = isWhole
-        self.tablesShown = ComparisonTables(comparison) { isWhole || $0.isNews }.all
-    }
+    let tables: [DocumentTable]
 
     /// Names what is left out.
     mutating func unchanged() {
         guard !self.isWhole, let unchanged = self.comparison.unchanged else { return }
         self.page.gap()
         self.page.paragraph(
-            Piece("  unchanged  ", .bold), indent: 13,
-            [Piece("\(unchanged); --all shows them", .dim)])
+            Piece("  unchanged  ", .bold), indent: 13, [Piece("\(unchanged); --all shows them", .dim)])
     }
 
     // MARK: The verdict
@@ -58,7 +51,7 @@ private struct ComparisonWriter {
         }
         self.runs()
         for change in comparison.tagChanges {
-            self.page.paragraph(Piece(""), indent: 2, [Piece(Printable.line(change, bytesMax: 600))])
+            self.page.text(Printable.line(change, bytesMax: 600), indent: 2)
         }
         let ascii = self.page.style.isASCII
         for warning in comparison.warnings {
@@ -76,38 +69,21 @@ private struct ComparisonWriter {
     private mutating func headline() {
         let comparison = self.comparison
         let exit = comparison.exitReasons.exit
-        let ascii = self.page.style.isASCII
-        let (ink, sign): (Ink, String) =
-            switch exit.tone {
-            case .good: (.good, ascii ? "ok" : "✓")
-            case .warn: (.warning, ascii ? "warn" : "!")
-            case .bad, .plain, .unknown, .running: (.bad, ascii ? "FAIL" : "✗")
-            }
-        let word = "\(sign) \(comparison.headline)"
-        let indent = Printable.width(word) + 2
-        let name = self.page.fitted(
-            comparison.new.head.scenario.name, columns: self.page.style.columns - indent)
-        self.page.row([Piece(word, ink)], indent: indent, [(Piece(name, .bold), 0)])
-        self.page.paragraph(
-            Piece(""), indent: 2,
-            [
-                Piece(
-                    "\(comparison.sentence) (exit\u{A0}code\u{A0}\(exit.rawValue))",
-                    exit == .success ? .plain : ink
-                )
-            ])
+        let sign = self.page.mark(exit.tone)
+        self.page.verdict(sign, comparison.headline, of: comparison.new.head.scenario.name)
+        self.page.text(
+            "\(comparison.sentence) (exit\u{A0}code\u{A0}\(exit.rawValue))",
+            exit == .success ? .plain : sign.ink,
+            indent: 2)
     }
 
     private mutating func runs() {
         let comparison = self.comparison
         for (label, run) in [("BASE", comparison.base), ("NEW", comparison.new)] {
-            let facts = [run.folder, RunComparison.end(run)] + RunComparison.facts(run)
+            let facts = ([run.folder, RunComparison.end(run)] + RunComparison.facts(run))
+                .map { Printable.tied(Printable.line($0)) }.joined(separator: " · ")
             self.page.paragraph(
-                Piece("  " + label, .bold), indent: 2 + Self.labelColumns,
-                [
-                    Piece(
-                        facts.map { Printable.tied(Printable.line($0)) }.joined(separator: " · "), .dim)
-                ])
+                Piece("  " + label, .bold), indent: 2 + Self.labelColumns, [Piece(facts, .dim)])
         }
     }
 
@@ -116,21 +92,15 @@ private struct ComparisonWriter {
             [Piece(self.page.fitted(text, columns: self.page.style.columns), .dim)], indent: 0, [])
     }
 
-    // MARK: Tables
-
-    mutating func tables() {
-        for table in self.tablesShown { self.page.table(table) }
-    }
-
     /// Prints the meanings of the used signs.
     mutating func key() {
-        let used = self.tablesShown.flatMap(\.rows).map(\.mark)
+        let used = self.tables.flatMap(\.rows).map(\.mark)
         let words = Change.allCases.map(\.mark).filter { used.contains($0) }.map {
             Printable.tied("\(self.page.style.isASCII ? $0.ascii : $0.sign) \($0.word)")
         }
         guard !words.isEmpty else { return }
         self.page.gap()
-        self.page.paragraph(Piece(""), indent: 2, [Piece(words.joined(separator: "   "), .dim)])
-        self.page.paragraph(Piece(""), indent: 2, [Piece(self.comparison.rule, .dim)])
+        self.page.text(words.joined(separator: "   "), .dim, indent: 2)
+        self.page.text(self.comparison.rule, .dim, indent: 2)
     }
 }

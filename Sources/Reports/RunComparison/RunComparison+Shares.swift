@@ -1,6 +1,7 @@
 import Ledger
 import Metrics
 import Observations
+import Reports
 import RunJudge
 import RunMetrics
 import SimBase
@@ -14,19 +15,15 @@ extension RunComparison {
         self.compareRates()
         self.compareScans()
         self.compareBooks()
-        self.compareJobs()
-        self.compareRows()
+        self.compareJobsAndRows()
         self.compareLostStreams()
         self.compareRatios()
     }
 
     private mutating func compareRates() {
         for metric in RateMetric.allCases {
-            self.share(metric.rawValue, of: "operations", .share, metric.better) { run in
-                guard case .measured(let rate) = run.result.metrics.rate(metric, of: .fleet) else {
-                    return nil
-                }
-                return Part(rate)
+            self.share(metric.rawValue, of: "operations", .share, metric.better) {
+                $0.result.metrics.rate(metric, of: .fleet).known.map { Part($0) }
             }
         }
     }
@@ -64,49 +61,43 @@ extension RunComparison {
         if areBooks { self.judgeByScans(self.pairs?.books, .mean, .higher) }
     }
 
-    private mutating func compareJobs() {
+    private mutating func compareJobsAndRows() {
         let areWhole = self.areWhole
-        let jobs: [(CountMetric, @Sendable (JobTotals) -> Int)] = [
-            (.jobsCleaned, { $0.cleaned }), (.jobsAbandoned, { $0.abandoned }),
-            (.jobsOrphaned, { $0.orphaned }),
+        let parts: [(CountMetric, of: String, @Sendable (LedgerTotals) -> (part: Int, whole: Int))] = [
+            (.jobsCleaned, "jobs", { ($0.jobs.cleaned, $0.jobs.accepted) }),
+            (.jobsAbandoned, "jobs", { ($0.jobs.abandoned, $0.jobs.accepted) }),
+            (.jobsOrphaned, "jobs", { ($0.jobs.orphaned, $0.jobs.accepted) }),
+            (.rowsCreated, "rows", { ($0.rows.counts.created, $0.rows.sent) }),
+            (.rowsUpdated, "rows", { ($0.rows.counts.updated, $0.rows.sent) }),
+            (.rowsSkipped, "rows", { ($0.rows.counts.skipped, $0.rows.sent) }),
+            (.rowsFailed, "rows", { ($0.rows.counts.failed, $0.rows.sent) }),
         ]
-        for (metric, count) in jobs {
-            self.share(metric.rawValue, of: "jobs", .share, areWhole ? metric.better : .neither) { run in
+        for (metric, of, count) in parts {
+            self.share(metric.rawValue, of: of, .share, areWhole ? metric.better : .neither) { run in
                 guard !metric.needsBackend || run.result.hasBackendView else { return nil }
-                return Part(clamping: count(run.result.totals.jobs), of: run.result.totals.jobs.accepted)
-            }
-        }
-    }
-
-    private mutating func compareRows() {
-        let areWhole = self.areWhole
-        let rows: [(CountMetric, @Sendable (RowTotals) -> Int)] = [
-            (.rowsCreated, { $0.counts.created }), (.rowsUpdated, { $0.counts.updated }),
-            (.rowsSkipped, { $0.counts.skipped }), (.rowsFailed, { $0.counts.failed }),
-        ]
-        for (metric, count) in rows {
-            self.share(metric.rawValue, of: "rows", .share, areWhole ? metric.better : .neither) { run in
-                Part(clamping: count(run.result.totals.rows), of: run.result.totals.rows.sent)
+                let (part, whole) = count(run.result.totals)
+                return Part(clamping: part, of: whole)
             }
         }
     }
 
     private mutating func compareLostStreams() {
-        self.share("streams.resumed", of: "lost streams", .share, .higher) { run in
-            let lost = run.result.disconnections.rows.reduce(0) { $0 + $1.count }
-            return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.resumed }, of: lost)
-        }
-        self.share("streams.gave-up", of: "lost streams", .share, .lower) { run in
-            let lost = run.result.disconnections.rows.reduce(0) { $0 + $1.count }
-            return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.gaveUp }, of: lost)
+        let ends: [(String, Better, @Sendable (Disconnection) -> Int64)] = [
+            ("streams.resumed", .higher, { $0.resumed }), ("streams.gave-up", .lower, { $0.gaveUp }),
+        ]
+        for (name, better, count) in ends {
+            self.share(name, of: "lost streams", .share, better) { run in
+                let rows = run.result.disconnections.rows
+                return Part(clamping: rows.reduce(0) { $0 + count($1) }, of: rows.reduce(0) { $0 + $1.count })
+            }
         }
     }
 
     private mutating func compareRatios() {
         for (metric, whole, of) in self.ratios {
             self.share(metric.rawValue, of: of, .ratio, .lower) { run in
-                guard case .measured(let count) = run.result.metrics.count(metric, of: .fleet),
-                    case .measured(let all) = run.result.metrics.count(whole, of: .fleet)
+                guard let count = run.result.metrics.count(metric, of: .fleet).known,
+                    let all = run.result.metrics.count(whole, of: .fleet).known
                 else { return nil }
                 return Part(clamping: count, of: all)
             }
@@ -174,12 +165,10 @@ extension RunComparison {
             ("scans.unaccounted", { $0.totals.scans.unaccounted }),
             (CountMetric.booksMissing.rawValue, { $0.hasBackendView ? $0.totals.books.missing : nil }),
             (CountMetric.booksDuplicated.rawValue, { $0.totals.books.duplicated }),
+            (CountMetric.rowsMissing.rawValue, { $0.totals.rows.missing }),
         ]
-        let rows: (String, @Sendable (RunResult) -> Int?) = (
-            CountMetric.rowsMissing.rawValue, { $0.totals.rows.missing }
-        )
         let haveRows = [self.base, self.new].contains { $0.result.totals.rows.sent > 0 }
-        for (name, count) in losses + (haveRows ? [rows] : []) {
+        for (name, count) in haveRows ? losses : losses.dropLast() {
             let (base, new) = (count(self.base.result), count(self.new.result))
             var change = Change.shown
             if let base, let new { change = new == base ? .same : new > base ? .worse : .better }

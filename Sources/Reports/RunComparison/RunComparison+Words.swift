@@ -22,18 +22,15 @@ extension RunComparison {
     var doubts: [String] {
         let untrusted = [("BASE", self.base), ("NEW", self.new)].filter { !$0.1.isTrustworthy }
             .map { "\($0.0) ended with exit code \($0.1.result.exit.rawValue)" }
-        let invariants = self.invariants.filter {
-            $0.base?.standing == .held && $0.new?.standing == .notAvailable
-        }
-        .map { "\($0.invariant.rawValue) held in BASE and was not judged in NEW" }
-        let objectives = self.objectives.filter {
-            $0.base?.passed == true && $0.new?.passed == nil && $0.new != nil
-        }
-        .map { "\($0.name) held in BASE and was not judged in NEW" }
-        let missed = self.objectives.filter {
-            $0.decides && $0.change == .notProven && $0.new?.passed == false
-        }
-        .map { "\($0.name) held in BASE and is missed in NEW, which may be chance" }
+        let invariants = self.invariants
+            .filter { $0.base?.standing == .held && $0.new?.standing == .notAvailable }
+            .map { "\($0.invariant.rawValue) held in BASE and was not judged in NEW" }
+        let objectives = self.objectives
+            .filter { $0.base?.passed == true && $0.new?.passed == nil && $0.new != nil }
+            .map { "\($0.name) held in BASE and was not judged in NEW" }
+        let missed = self.objectives
+            .filter { $0.decides && $0.change == .notProven && $0.new?.passed == false }
+            .map { "\($0.name) held in BASE and is missed in NEW, which may be chance" }
         return self.isIdentical
             ? [] : untrusted + invariants + objectives + missed + self.unpaired + self.unproven
     }
@@ -187,13 +184,11 @@ extension RunComparison {
         let metrics =
             self.latencies.count { !$0.change.isNews } + self.shares.count { !$0.change.isNews }
             + self.losses.count { !$0.change.isNews } + self.counts.count { !$0.change.isNews }
-        let parts = [
-            objectives > 0 ? Figures.count(objectives, "SLO", "SLOs") : nil,
-            invariants > 0 ? Figures.count(invariants, "invariant", "invariants") : nil,
-            metrics > 0 ? Figures.count(metrics, "metric", "metrics") : nil,
-        ].compactMap { $0 }
-        guard let last = parts.last else { return nil }
-        return parts.count == 1 ? last : parts.dropLast().joined(separator: ", ") + " and " + last
+        return Figures.listed(
+            Figures.counts([
+                (objectives, "SLO", "SLOs"), (invariants, "invariant", "invariants"),
+                (metrics, "metric", "metrics"),
+            ]))
     }
 
     // MARK: What the reader must know first
@@ -214,8 +209,7 @@ extension RunComparison {
                     "\(side) was interrupted: outcomes of \(self.noun.listed) and jobs are not judged")
             }
             if !run.result.isTrustworthy {
-                warnings.append(
-                    "\(side) cannot be trusted: \(run.result.complaints.joined(separator: "; "))")
+                warnings.append("\(side) cannot be trusted: \(run.result.complaints.joined(separator: "; "))")
             }
         }
         if base.folder == new.folder { warnings.append("BASE and NEW are the same folder") }
@@ -328,12 +322,10 @@ extension RunComparison.Share {
         guard let base = self.base, let new = self.new, base.whole > 0, new.whole > 0 else { return "" }
         let perMillion = Int64(nearest: (new.share - base.share) * 1_000_000)
         let sign = perMillion > 0 ? "+" : ""
+        guard perMillion != 0 else { return "" }
         switch self.kind {
-        case .share:
-            return perMillion == 0
-                ? "" : sign + DecimalText.text(perMillion, decimals: 4, shown: 0...2) + " pp"
-        case .ratio:
-            return perMillion == 0 ? "" : sign + DecimalText.text(perMillion, decimals: 6, shown: 0...3)
+        case .share: return sign + DecimalText.text(perMillion, decimals: 4, shown: 0...2) + " pp"
+        case .ratio: return sign + DecimalText.text(perMillion, decimals: 6, shown: 0...3)
         }
     }
 

@@ -148,14 +148,11 @@ package struct RunComparison: Sendable {
             self.losses.count { $0.change == change }
             + Set(self.latenciesShown.filter { $0.change == change }.map(\.name.metric)).count
             + self.shares.count { $0.change == change }
-        let parts = [
-            invariants > 0 ? Figures.count(invariants, "invariant", "invariants") : nil,
-            objectives > 0 ? Figures.count(objectives, "SLO", "SLOs") : nil,
-            metrics > 0 ? Figures.count(metrics, "metric", "metrics") : nil,
-            change == .worse && self.endedWorse ? "the run itself" : nil,
-        ].compactMap { $0 }
-        guard let last = parts.last else { return nil }
-        return parts.count == 1 ? last : parts.dropLast().joined(separator: ", ") + " and " + last
+        return Figures.listed(
+            Figures.counts([
+                (invariants, "invariant", "invariants"), (objectives, "SLO", "SLOs"),
+                (metrics, "metric", "metrics"),
+            ]) + (change == .worse && self.endedWorse ? ["the run itself"] : []))
     }
 
     /// The judged latencies with this change, the time of a scan first, then what grew most.
@@ -218,15 +215,14 @@ package struct RunComparison: Sendable {
 
     /// One row, not proven if it is still to be judged; nil if neither run has values.
     private func latency(_ name: LatencyScope) -> Latency? {
-        let (base, new) = (self.base.summary(name), self.new.summary(name))
-        let before: LatencySummary? = if case .measured(let summary) = base { summary } else { nil }
-        let after: LatencySummary? = if case .measured(let summary) = new { summary } else { nil }
+        let (base, new) = (self.base.histogram(name), self.new.histogram(name))
+        let (before, after) = (base.flatMap { LatencySummary($0) }, new.flatMap { LatencySummary($0) })
         guard before != nil || after != nil else { return nil }
         let isJudged = self.isJudged(name)
         var row = Latency(
             name: name, base: before, new: after, findings: [], change: isJudged ? .notProven : .shown,
             isJudged: isJudged)
-        if base == .notAvailable || new == .notAvailable || !name.metric.isJudged {
+        if base == nil || new == nil || !name.metric.isJudged {
             row.change = .shown
         } else if before == nil {
             row.change = .onlyNew
@@ -309,19 +305,17 @@ package struct RunComparison: Sendable {
             let new = self.new.result.verdicts.first { $0.invariant == invariant }
             guard base != nil || new != nil else { continue }
             let (before, after) = (base?.standing, new?.standing)
-            var change = Change.shown
-            switch (before, after) {
-            case (.broken?, .broken?): change = .same
-            case (_, .broken?): change = .worse
-            case (.broken?, .held?), (.broken?, .brokenAsExpected?), (.brokenAsExpected?, .held?):
-                change = .better
-            case (.held?, .brokenAsExpected?): change = .worse
-            case (.held?, .held?), (.brokenAsExpected?, .brokenAsExpected?): change = .same
-            case (.notAvailable?, .notAvailable?): change = .same
-            case (nil, _): change = .onlyNew
-            case (_, nil): change = .onlyBase
-            case (.notAvailable?, _), (_, .notAvailable?): change = .shown
-            }
+            let change: Change =
+                switch (before, after) {
+                case (.broken?, .broken?): .same
+                case (_, .broken?), (.held?, .brokenAsExpected?): .worse
+                case (.broken?, .held?), (.broken?, .brokenAsExpected?), (.brokenAsExpected?, .held?): .better
+                case (.held?, .held?), (.brokenAsExpected?, .brokenAsExpected?): .same
+                case (.notAvailable?, .notAvailable?): .same
+                case (nil, _): .onlyNew
+                case (_, nil): .onlyBase
+                case (.notAvailable?, _), (_, .notAvailable?): .shown
+                }
             self.invariants.append(
                 InvariantComparison(
                     invariant: invariant, base: base, new: new, change: change,
@@ -333,27 +327,20 @@ package struct RunComparison: Sendable {
 
     private static let judgedElsewhere: Set<CountMetric> = [
         .scansCompleted, .scansRefused, .scansCanceled, .scansWaiting, .scansDiscarded, .scansLost,
-        .booksMissing,
-        .booksDuplicated, .jobsCleaned, .jobsAbandoned, .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown,
-        .sseUndecodable, .booksReceived, .uploadAttempts, .sseReconnectAttempts, .resultsAttempts,
-        .cleanupAttempts, .rowsCreated, .rowsUpdated, .rowsSkipped, .rowsFailed, .rowsMissing,
+        .booksMissing, .booksDuplicated, .jobsCleaned, .jobsAbandoned, .jobsOrphaned, .sseResumes,
+        .sseRestarts, .sseUnknown, .sseUndecodable, .booksReceived, .uploadAttempts, .sseReconnectAttempts,
+        .resultsAttempts, .cleanupAttempts, .rowsCreated, .rowsUpdated, .rowsSkipped, .rowsFailed,
+        .rowsMissing,
     ]
 
     private mutating func compareCounts() {
         func count(_ metric: Metric, _ run: ComparedRun) -> Int64? {
-            let found: Reading<Int64> =
-                switch metric {
-                case .count(let metric): run.result.metrics.count(metric, of: .fleet)
-                case .http(let metric):
-                    switch run.result.metrics.rate(metric, of: .fleet) {
-                    case .measured(let rate): .measured(rate.failed)
-                    case .notAvailable: .notAvailable
-                    }
-                case .fault(let id): run.result.metrics.count(fault: id, of: .fleet)
-                case .latency, .rate, .cost: .notAvailable
-                }
-            guard case .measured(let count) = found else { return nil }
-            return count
+            switch metric {
+            case .count(let metric): run.result.metrics.count(metric, of: .fleet).known
+            case .http(let metric): run.result.metrics.rate(metric, of: .fleet).known?.failed
+            case .fault(let id): run.result.metrics.count(fault: id, of: .fleet).known
+            case .latency, .rate, .cost: nil
+            }
         }
         let sets = [self.base, self.new].map { $0.result.metrics.everything(of: .fleet) }
         let statuses = Set(sets.flatMap { $0.replies.map(\.status) }).sorted()
@@ -364,10 +351,7 @@ package struct RunComparison: Sendable {
             var change = Change.shown
             if base == 0 { change = .onlyNew }
             if new == 0 { change = .onlyBase }
-            self.counts.append(
-                Count(
-                    name: metric.name, base: base,
-                    new: new, change: change))
+            self.counts.append(Count(name: metric.name, base: base, new: new, change: change))
         }
         let (before, after) = (self.base.result.faults.map(\.id), self.new.result.faults.map(\.id))
         for id in before + after.filter({ !before.contains($0) }) {

@@ -142,22 +142,21 @@ struct ScanPairs: Sendable {
     }
 
     /// How many scans ended so, and of how many, in each run and block.
-    func outcomes(_ end: ScanEnd) -> BlockedParts {
-        var parts = BlockedParts(blocks: self.blocks)
-        for pair in self.pairs {
-            if let row = pair.base { parts.addBase(row.end == end ? 1 : 0, of: 1, block: pair.block) }
-            if let row = pair.new { parts.addNew(row.end == end ? 1 : 0, of: 1, block: pair.block) }
-        }
-        return parts
-    }
+    func outcomes(_ end: ScanEnd) -> BlockedParts { self.parts(of: self.pairs) { $0.end == end ? 1 : 0 } }
 
     /// The books of completed scans, and these scans, in each run and block; of pairs, where both are complete.
     var books: BlockedParts {
+        let whole = self.pairs.filter { pair in
+            [pair.base, pair.new].allSatisfy { $0?.end ?? .completed == .completed }
+        }
+        return self.parts(of: whole) { $0.books }
+    }
+
+    private func parts(of pairs: [Pair], _ count: (ScanRow) -> Int) -> BlockedParts {
         var parts = BlockedParts(blocks: self.blocks)
-        for pair in self.pairs {
-            guard [pair.base, pair.new].allSatisfy({ $0?.end ?? .completed == .completed }) else { continue }
-            if let row = pair.base { parts.addBase(row.books, of: 1, block: pair.block) }
-            if let row = pair.new { parts.addNew(row.books, of: 1, block: pair.block) }
+        for pair in pairs {
+            if let row = pair.base { parts.addBase(count(row), of: 1, block: pair.block) }
+            if let row = pair.new { parts.addNew(count(row), of: 1, block: pair.block) }
         }
         return parts
     }

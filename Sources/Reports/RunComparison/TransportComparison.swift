@@ -64,9 +64,7 @@ package struct TransportComparison: Sendable {
     package let new: StreamTransport
     private let rows: [Row]
 
-    package init(
-        _ old: (StreamTransport, RunResult), _ new: (StreamTransport, RunResult)
-    ) {
+    package init(_ old: (StreamTransport, RunResult), _ new: (StreamTransport, RunResult)) {
         (self.old, self.new) = (old.0, new.0)
         self.rows =
             Self.latencies(old.1, new.1) + Self.failures(old.1, new.1) + Self.resources(old.1, new.1)
@@ -94,16 +92,12 @@ package struct TransportComparison: Sendable {
     /// In millionths.
     private static func failures(_ old: RunResult, _ new: RunResult) -> [Row] {
         func value(_ result: RunResult, _ metric: RateMetric) -> Int64? {
-            guard case .measured(let rate) = result.metrics.rate(metric, of: .fleet), rate.total > 0 else {
-                return nil
-            }
-            return rate.failed * 1_000_000 / rate.total
+            result.rate(metric).map { $0.failed * 1_000_000 / $0.total }
         }
         func row(_ name: String, _ metric: RateMetric, _ limit: Int64) -> Row {
             Row(
                 name: name, unit: { Figures.share(FailureRate(failed: $0, total: 1_000_000)) },
-                old: value(old, metric),
-                new: value(new, metric), limit: .below(limit), decides: true)
+                old: value(old, metric), new: value(new, metric), limit: .below(limit), decides: true)
         }
         return [
             row("failed connects", .sseConnectFailed, 10_000),
@@ -143,21 +137,19 @@ package struct TransportComparison: Sendable {
     /// What a row that decides adds to the ends of both runs: one that is broken, or that has no value.
     package var reasons: ExitReasons {
         var reasons = ExitReasons()
-        for row in self.rows where row.decides {
-            switch row.standing {
-            case .held, .shown: break
-            case .broken: reasons.insert(.objectiveFailed)
-            case .unknown: reasons.insert(.objectiveNotJudged)
-            }
-        }
+        if !self.decisive(.broken).isEmpty { reasons.insert(.objectiveFailed) }
+        if !self.decisive(.unknown).isEmpty { reasons.insert(.objectiveNotJudged) }
         return reasons
+    }
+
+    /// The names of the rows that decide, of this standing.
+    private func decisive(_ standing: Row.Standing) -> [String] {
+        self.rows.filter { $0.decides && $0.standing == standing }.map(\.name)
     }
 
     /// One sentence.
     package var sentence: String {
-        let decisive = self.rows.filter(\.decides)
-        let broken = decisive.filter { $0.standing == .broken }.map(\.name)
-        let unknown = decisive.filter { $0.standing == .unknown }.map(\.name)
+        let (broken, unknown) = (self.decisive(.broken), self.decisive(.unknown))
         guard broken.isEmpty else {
             return "\(self.new.name) misses what the migration asks of it: \(broken.joined(separator: ", "))"
         }
@@ -171,19 +163,16 @@ package struct TransportComparison: Sendable {
     package var table: DocumentTable { self.table(titled: "\(self.new.name) against \(self.old.name)") }
 
     private func table(titled title: String) -> DocumentTable {
-        typealias Cell = DocumentTable.Cell
-        var table = DocumentTable(
-            id: "transports", tableID: "transport-table", title: title)
-        table.add(
-            self.rows, mark: { (Self.mark($0), $0.decides ? nil : "warns") },
+        DocumentTable(
+            id: "transports", tableID: "transport-table", title: title, rows: self.rows,
+            mark: { (Self.mark($0), $0.decides ? nil : "warns") },
             [
-                .init("figure", .name) { Cell($0.name) },
-                .init("\(self.old.name)", .number) { Cell($0.old.map($0.unit) ?? "no data") },
-                .init(self.new.name, .number) { Cell($0.new.map($0.unit) ?? "no data") },
-                .init("share", .number) { Cell($0.change ?? "–") },
-                .init("limit", .text) { Cell($0.limitText) },
+                .init("figure", .name) { .init($0.name) },
+                .init("\(self.old.name)", .number) { .init($0.old.map($0.unit) ?? "no data") },
+                .init(self.new.name, .number) { .init($0.new.map($0.unit) ?? "no data") },
+                .init("share", .number) { .init($0.change ?? "–") },
+                .init("limit", .text) { .init($0.limitText) },
             ])
-        return table
     }
 
     private static func mark(_ row: Row) -> DocumentTable.Mark {
@@ -199,14 +188,11 @@ package struct TransportComparison: Sendable {
 
     // MARK: Formats
 
-    /// The table under the heading of a page.
-    private var figures: DocumentTable { self.table(titled: "Figures") }
-
     package func text(_ style: TerminalStyle) -> String {
         var page = TerminalPage(style: style)
         page.table(self.table)
         page.gap()
-        page.paragraph(Piece(""), indent: 0, [Piece(self.sentence)])
+        page.text(self.sentence, indent: 0)
         return page.text
     }
 
@@ -221,8 +207,8 @@ package struct TransportComparison: Sendable {
                         "name": .string(row.name), "limit": .string(row.limitText),
                         "old": row.old.map { .integer($0) } ?? .null,
                         "new": row.new.map { .integer($0) } ?? .null,
-                        "held": row.standing == .held
-                            ? .bool(true) : row.standing == .broken ? .bool(false) : .null,
+                        "held": [.held, .broken].contains(row.standing)
+                            ? .bool(row.standing == .held) : .null,
                         "decides": .bool(row.decides),
                     ])
                 }),
@@ -237,7 +223,7 @@ package struct TransportComparison: Sendable {
         HTMLDocument(
             title: "\(self.table.title)",
             header: "<header>\n<h1>\(self.table.title)</h1>\n<p>\(self.sentence).</p>\n</header>\n",
-            sections: [self.figures.section(prefix: "")]
+            sections: [self.table(titled: "Figures").section(prefix: "")]
         ).html.text
     }
 }

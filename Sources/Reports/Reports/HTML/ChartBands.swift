@@ -50,9 +50,8 @@ struct ChartBands {
     private static func faults(_ report: RunReport, until: Int64) -> [Band] {
         let ids = report.result.faults.map(\.id)
         return ids.enumerated().flatMap { index, id -> [Band] in
-            let timeline =
-                report.timeline.faults.indices.contains(index) ? report.timeline.faults[index] : nil
-            let spans = timeline?.spans ?? []
+            let faults = report.timeline.faults
+            let spans = faults.indices.contains(index) ? faults[index].spans : []
             if spans.isEmpty, let window = report.conditions.faults.first(where: { $0.id == id })?.window,
                 window.from.nanoseconds < until
             {

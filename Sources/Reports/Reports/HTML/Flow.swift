@@ -1,4 +1,3 @@
-import RunArchive
 import SimBase
 
 /// A flow chart: one block on the left that splits into classes on the right, each as tall as its share. Empty classes are
@@ -9,7 +8,7 @@ struct Flow {
         var count: Int
         var tone: Tone
         /// More on this class, in a few words.
-        var note: String
+        var note = ""
     }
 
     var title: String

@@ -48,25 +48,19 @@ extension HTML {
     package static func time(_ nanoseconds: Int64) -> HTML { HTML(sentence: Figures.time(nanoseconds)) }
 
     /// A cell of a table, and what it is sorted by where that is not its text.
-    package struct Cell {
-        package var html: HTML
-        package var key: Int64?
-
-        package init(_ html: HTML) { self.html = html }
-
-        package init(_ html: HTML, key: some BinaryInteger) {
-            self.html = html
-            self.key = Int64(clamping: key)
-        }
+    struct Cell {
+        var html: HTML
+        var key: Int64?
     }
 
     /// A table. `numbers`: columns of numbers.
     package static func table(_ header: [String], _ rows: [[HTML]], numbers: Set<Int>, id: String) -> HTML {
-        Self.table(header, rows.map { $0.map { Cell($0) } }, numbers: numbers, id: id, isSortable: false)
+        Self.table(
+            header, rows.map { $0.map { Cell(html: $0) } }, numbers: numbers, id: id, isSortable: false)
     }
 
     /// A table that the page's script lets a reader sort. It is scrolled where the window is narrower.
-    package static func table(
+    static func table(
         _ header: [String], _ rows: [[Cell]], numbers: Set<Int>, id: String, isSortable: Bool
     ) -> HTML {
         func style(_ index: Int) -> HTML { numbers.contains(index) ? " class=\"n\"" : "" }

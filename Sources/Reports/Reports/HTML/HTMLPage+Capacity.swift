@@ -4,31 +4,23 @@ import RunJudge
 import SimBase
 
 extension HTMLPage {
-    /// The steps of the load, and the latency at each rate. Empty for a load without steps.
-    var capacity: Section {
-        guard let capacity = self.result.capacity else {
-            return Section(id: "capacity", title: "Capacity", lead: "", body: "")
-        }
+    /// The steps of the load, and the latency at each rate. Nil for a load without steps.
+    var capacity: Section? {
+        guard let capacity = self.result.capacity else { return nil }
         let rows = capacity.rows.map(Self.cells)
         let table = HTML.table(
             ["rate", "", "p50", "p95", "completed", "unfinished", "judged", "why"], rows,
             numbers: [0, 2, 3, 4, 5], id: "capacity-table")
         let chart = RateChart(rows: capacity.rows, limit: self.scanTimeLimit).html
-        let text = capacity.text
         return Section(
-            id: "capacity", title: "Capacity", lead: "\(text.prefix(1).uppercased() + text.dropFirst()).",
+            id: "capacity", title: "Capacity", lead: "\(Figures.capitalized(capacity.text)).",
             body: chart + table)
     }
 
     private var scanTimeLimit: TimeChart.Limit? {
-        for result in self.result.slos where result.slo.decidesStep {
-            guard result.slo.selector.metric == .latency(.scanTime), result.slo.condition.isUpperLimit,
-                case .time(let nanoseconds) = result.slo.condition.threshold
-            else { continue }
-            let text = "limit \(result.slo.condition.aggregation) \(Figures.time(nanoseconds))"
-            return TimeChart.Limit(value: Double(nanoseconds), text: text)
-        }
-        return nil
+        self.result.slos.map(\.slo).filter { slo in
+            slo.decidesStep && slo.selector.metric == .latency(.scanTime) && slo.condition.isUpperLimit
+        }.compactMap { TimeChart.Limit($0) }.first
     }
 
     private static func cells(_ row: CapacitySummary.Row) -> [HTML] {
@@ -91,12 +83,9 @@ struct RateChart {
             // Names that would overlap are left out, but not the last.
             guard share - before > 0.07, row == self.rows.last || 1 - share > 0.07 else { continue }
             before = share
-            let x = HTML.share(share, of: 1)
-            let anchor = share > 0.97 ? "end" : "middle"
-            marks += "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(Self.height)\"/>"
-            marks += """
-                <text class="label" x="\(x)" y="\(Self.height + 15)" text-anchor="\(anchor)">\(row.rate.description)</text>
-                """
+            marks += TimeAxis.mark(
+                at: HTML.share(share, of: 1), height: Self.height, row.rate.description,
+                share > 0.97 ? "end" : "middle")
         }
         return marks
     }
@@ -108,24 +97,18 @@ struct RateChart {
         let keys =
             TimeChart.key(name: "p50", ink: 5, note: "", .line(dashed: false))
             + TimeChart.key(name: "p95", ink: 1, note: "", .line(dashed: false))
-        var limitLine: HTML = ""
-        var limitKey: HTML = ""
-        if let limit {
-            let y = top.position(limit.value, height: Self.height)
-            limitLine = "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
-            limitKey = TimeChart.limitKey(limit.text)
-        }
+        let limitKey: HTML? = self.limit.map { TimeChart.limitKey($0.text) }
         return """
             <figure class="chart rates" id="capacity-chart">
             <figcaption><span class="t">scan.time by rate</span> \
             <span class="u">of what was completed in the judged part of each step</span>\
-            <span class="legend">\(keys)\(limitKey)</span></figcaption>
+            <span class="legend">\(keys)\(limitKey ?? "")</span></figcaption>
             <svg class="plot" width="100%" height="\(Self.height + 22)" role="img" \
             aria-label="scan.time over the rate of the load, up to \(HTML.time(most))">
             \(self.ticks)\(top.grid(height: Self.height))
             <svg x="0" y="0" width="100%" height="\(Self.height)" viewBox="0 0 1000 \(Self.height)" \
             preserveAspectRatio="none" class="curves">\(self.curve(5, top) { $0.p50 })\(self.curve(1, top) { $0.p95 })</svg>\
-            \(limitLine)\(self.points(top))\
+            \(top.line(of: self.limit, height: Self.height))\(self.points(top))\
             \(top.labels(height: Self.height) { HTML.time(Int64(nearest: $0)) })</svg>
             </figure>
 

@@ -1,11 +1,9 @@
-import Ledger
 import Metrics
 import Observations
 import RunArchive
 import RunJudge
 import RunMetrics
 import SimBase
-import Talaria
 
 extension HTMLPage {
     // MARK: Disconnections
@@ -35,30 +33,19 @@ extension HTMLPage {
     /// The reconnects over time, which show whether they came all at once.
     private var surge: HTML {
         let windows = self.timeline.windows
-        let seconds = Double(self.timeline.width.nanoseconds) / 1_000_000_000
-        guard
-            let most = windows.enumerated().max(by: {
-                $0.element.reconnectAttempts < $1.element.reconnectAttempts
-            }),
-            most.element.reconnectAttempts > 0
+        let attempts = windows.map(\.reconnectAttempts)
+        guard let most = attempts.max(), most > 0, let place = attempts.firstIndex(of: most)
         else { return "" }
-        let moment = Int64(most.offset) * self.timeline.width.nanoseconds
-        func series(_ name: String, _ ink: Int, _ shape: TimeChart.Shape, _ value: (TimelineWindow) -> Int)
-            -> TimeChart.Series
-        {
-            TimeChart.Series(
-                name: name, ink: ink, shape: shape, values: windows.map { Double(value($0)) / seconds },
-                note: "")
-        }
+        let moment = Int64(place) * self.timeline.width.nanoseconds
         return TimeChart(
             id: "herd", title: "Reconnect surge", unit: "per second; peak at \(Figures.clock(moment))",
             description: "streams lost, reconnect attempts and reconnected streams per second",
             series: [
-                series("lost", 7, .line(dashed: true)) { $0.losses },
-                series("attempts", 2, .area) { $0.reconnectAttempts },
+                self.series("lost", 7, .line(dashed: true)) { self.rate($0.losses) },
+                self.series("attempts", 2, .area) { self.rate($0.reconnectAttempts) },
                 // None of a run whose jobs all began again.
                 windows.contains { $0.reconnected > 0 }
-                    ? series("reconnected", 3, .line(dashed: false)) { $0.reconnected } : nil,
+                    ? self.series("reconnected", 3, .line(dashed: false)) { self.rate($0.reconnected) } : nil,
             ].compactMap { $0 }, width: self.timeline.width.nanoseconds, axis: self.axis, bands: ""
         ).html
     }
@@ -105,7 +92,7 @@ extension HTMLPage {
                 + expected)
     }
 
-    // MARK: Errors
+    // MARK: Errors and findings
 
     private static let errorsMax = 60
 
@@ -125,6 +112,19 @@ extension HTMLPage {
                 """)
     }
 
+    /// The deviations of answers, events and requests from the contract.
+    package var findings: Section { self.result.findingTable.section(prefix: "") }
+
+    // MARK: Groups
+
+    /// The figures of a fleet of several groups, next to each other.
+    var byGroup: Section {
+        let tables: [HTML] = self.result.groupTables.map { table in
+            "<h3>\(table.title)</h3>\(table.htmlBody(prefix: ""))"
+        }
+        return Section(id: "by-group", title: "By group", body: tables.joined())
+    }
+
     // MARK: Generator
 
     package var generator: Section {
@@ -138,19 +138,16 @@ extension HTMLPage {
             stats.append(("timer lag, max", Figures.time(lateness.maximum)))
         }
         func count(_ metric: CountMetric) -> String {
-            guard case .measured(let count) = result.metrics.count(metric, of: .fleet) else { return "n/a" }
-            return Figures.count(count)
+            result.metrics.count(metric, of: .fleet).known.map { Figures.count($0) } ?? "n/a"
         }
         stats.append(("arrivals planned", count(.arrivalsPlanned)))
         stats.append(("arrivals achieved", count(.arrivalsAchieved)))
         stats.append(("more than 1 s late", count(.arrivalsLate)))
         for (name, usage) in [("phones", result.resources.client), ("backend", result.resources.backend)] {
-            stats.append(
-                (
-                    "CPU, \(name)",
-                    usage.map { "\(DecimalText.text($0.processor.nanoseconds, decimals: 9, shown: 1...1)) s" }
-                        ?? "n/a"
-                ))
+            let processor = usage.map {
+                DecimalText.text($0.processor.nanoseconds, decimals: 9, shown: 1...1)
+            }
+            stats.append(("CPU, \(name)", processor.map { "\($0) s" } ?? "n/a"))
             stats.append(("memory, \(name)", usage.map { Figures.memory($0.residentBytes) } ?? "n/a"))
         }
         if let streams = result.streamsOpen, let peak = streams.peak {

@@ -1,6 +1,5 @@
 import Ledger
 package import Metrics
-import RunArchive
 package import RunJudge
 import SimBase
 import Talaria
@@ -9,8 +8,8 @@ extension HTMLPage {
     private struct Tile {
         var title: HTML
         var figure: HTML
-        var note: HTML
-        var tone: Tone
+        var note: HTML = ""
+        var tone = Tone.plain
     }
 
     /// The answer to "is it good or bad for the users", in a row: what was tested, how much was completed, and how long it took.
@@ -31,15 +30,9 @@ extension HTMLPage {
         let target =
             self.result.labels.target
             ?? (self.result.hasBackendView ? "simulated backend" : "a backend of its own")
-        var tiles = [Tile(title: "target", figure: HTML(target), note: "", tone: .plain)]
-        if let build = self.result.labels.tags.first(where: { $0.key == "build" }) {
-            tiles.append(
-                Tile(
-                    title: "build", figure: HTML(build.value, bytesMax: 80), note: "",
-                    tone: .plain)
-            )
-        }
-        return tiles
+        let build = self.result.labels.tags.first { $0.key == "build" }
+            .map { Tile(title: "build", figure: HTML($0.value, bytesMax: 80)) }
+        return [Tile(title: "target", figure: HTML(target))] + (build.map { [$0] } ?? [])
     }
 
     private var completed: Tile {
@@ -59,15 +52,14 @@ extension HTMLPage {
 
     private var scanTimes: [Tile] {
         let name = LatencyMetric.scanTime.rawValue
-        guard let summary = self.result.latency(.scanTime),
-            case .measured(let histogram) = self.result.metrics.histogram(.scanTime, of: .fleet)
-        else {
-            return [Tile(title: "\(name)", figure: "–", note: "none completed", tone: .plain)]
-        }
+        guard let histogram = self.result.metrics.histogram(.scanTime, of: .fleet).known,
+            let summary = LatencySummary(histogram)
+        else { return [Tile(title: "\(name)", figure: "–", note: "none completed")] }
         let unfinished = self.result.metrics.unfinished(.scanTime, of: .fleet)
-        let objective = self.scanObjective
+        // The first objective of the whole fleet on the time of a scan.
+        let objective = self.result.objective(on: .scanTime)
         var tiles = [
-            Tile(title: "\(name) p50", figure: HTML.time(summary.p50), note: "", tone: .plain),
+            Tile(title: "\(name) p50", figure: HTML.time(summary.p50)),
             Tile(
                 title: "\(name) p95", figure: HTML.time(summary.p95),
                 note: objective.map { "limit \(Self.limitText($0.slo))" } ?? "no limit set",
@@ -81,19 +73,15 @@ extension HTMLPage {
             tiles.append(
                 Tile(
                     title: "done within \(HTML.time(limit))", figure: "\(Figures.share(within))",
-                    note: "of \(Figures.count(all, self.result.noun)); slowest \(HTML.time(slowest))",
-                    tone: .plain))
+                    note: "of \(Figures.count(all, self.result.noun)); slowest \(HTML.time(slowest))"))
         } else {
             tiles.append(
                 Tile(
                     title: "slowest \(self.result.noun.one)", figure: HTML.time(slowest),
-                    note: unfinished.isEmpty ? "" : "unfinished", tone: .plain))
+                    note: unfinished.isEmpty ? "" : "unfinished"))
         }
         return tiles
     }
-
-    /// The first objective of the whole fleet on the time of a scan.
-    private var scanObjective: SLOResult? { self.result.objective(on: .scanTime) }
 
     /// `p(95) < 20 s`.
     static func limitText(_ slo: SLO) -> HTML {

@@ -44,48 +44,39 @@ extension HTMLPage {
     package var latencyTable: Section {
         let rows = self.latencyRowsByWeight
         guard !rows.isEmpty else { return Section(id: "latencies", title: "Latencies", body: "") }
-        let hasOpen = rows.contains { !$0.unfinished.isEmpty }
-        let header =
-            ["metric", "count", "p50", "p95", "p99", "max", "failed"] + (hasOpen ? ["unfinished"] : [])
-            + ["limit", "verdict"]
-        let cells = rows.map { self.cells($0, hasOpen: hasOpen) }
+        var table = DocumentTable(
+            id: "latencies", tableID: "latency-table", title: "Latencies", rows: rows,
+            [LatencyRow.Column("metric", .name) { Self.name(of: $0) }]
+                + LatencyRow.columns(rows, none: ("–", "–")) + [
+                    .init("limit", .text) {
+                        .init("–", html: self.limited($0).map { self.limitCell($0.slo) })
+                    },
+                    .init("verdict", .text) { row in
+                        guard let objective = self.limited(row) else { return .init("–", key: 9) }
+                        let tone = self.result.tone(of: objective)
+                        return .verdict(self.standingWord(objective), tone, key: Self.order(tone))
+                    },
+                ])
+        table.isSortable = true
         let notes: [HTML] = self.result.latencyNotes.map { "<p>\($0, bytesMax: 1_000).</p>\n" }
         return Section(
             id: "latencies", title: "Latencies",
             lead:
                 "scan.time and upload.time are measured from the scheduled start of each \(self.result.noun.one), so generator stalls are included.",
-            body: """
-                \(HTML.table(header, cells, numbers: Set(1...(hasOpen ? 7 : 6)), id: "latency-table", isSortable: true))\
-                \(notes.joined())\(self.unknownLatencies)
-                """)
+            body: table.htmlBody(prefix: "") + notes.joined() + self.unknownLatencies)
     }
 
-    private func cells(_ row: LatencyRow, hasOpen: Bool) -> [HTML.Cell] {
-        let objective = self.result.objective(on: row.metric) ?? self.objectives(on: row.metric).first
-        let name: HTML =
-            row.summary == nil && row.unfinished.isEmpty
-            ? "\(row.metric.rawValue)"
-            : "<a href=\"#\(Self.id(of: row.metric))\">\(row.metric.rawValue)</a>"
-        var cells: [HTML.Cell] = [
-            .init("<span title=\"\(row.metric.meaning)\">\(name)</span>"),
-            .init("\(Figures.count(row.summary?.count ?? 0))", key: row.summary?.count ?? 0),
-        ]
-        for time in [row.summary?.p50, row.summary?.p95, row.summary?.p99, row.summary?.maximum] {
-            cells.append(.init(time.map { HTML.time($0) } ?? "–", key: time ?? -1))
-        }
-        let failed: HTML? = row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" }
-        cells.append(.init(failed ?? "–", key: row.failures?.failed ?? -1))
-        if hasOpen {
-            cells.append(.init(HTML(sentence: row.unfinishedText), key: row.unfinished.count))
-        }
-        guard let objective else { return cells + [.init("–"), .init("–", key: 9)] }
-        let tone = self.result.tone(of: objective)
-        cells.append(.init(self.limitCell(objective.slo)))
-        cells.append(
-            .init(
-                "\(HTML.sign(tone, isHidden: true)) \(self.standingWord(objective))",
-                key: Self.order(tone)))
-        return cells
+    /// The name, as a link to its charts where there are some.
+    private static func name(of row: LatencyRow) -> DocumentTable.Cell {
+        let name = row.metric.rawValue
+        let isDrawn = row.summary != nil || !row.unfinished.isEmpty
+        let shown: HTML = isDrawn ? "<a href=\"#\(Self.id(of: row.metric))\">\(name)</a>" : "\(name)"
+        return .init(name, html: "<span title=\"\(row.metric.meaning)\">\(shown)</span>")
+    }
+
+    /// The objective that the table shows with a latency: that of the fleet, else of a group.
+    private func limited(_ row: LatencyRow) -> SLOResult? {
+        self.result.objective(on: row.metric) ?? self.objectives(on: row.metric).first
     }
 
     /// The limit; with its group where it is not of the whole fleet.
@@ -134,12 +125,7 @@ extension HTMLPage {
     }
 
     private func limit(_ metric: LatencyMetric) -> TimeChart.Limit? {
-        guard let slo = self.result.objective(on: metric)?.slo,
-            case .time(let nanoseconds) = slo.condition.threshold
-        else { return nil }
-        return TimeChart.Limit(
-            value: Double(nanoseconds),
-            text: "limit \(slo.condition.aggregation) \(Figures.time(nanoseconds))")
+        self.result.objective(on: metric).flatMap { TimeChart.Limit($0.slo) }
     }
 
     private static let samplesMinOfP999 = 1_000
@@ -157,15 +143,12 @@ extension HTMLPage {
             stats.append(("max", Figures.time(summary.maximum)))
         }
         if !row.unfinished.isEmpty { stats.append(("unfinished", row.unfinishedText)) }
-        if let failures = row.failures {
-            stats.append(("failed", "\(Figures.count(failures.failed)) (\(Figures.share(failures)))"))
-        }
+        if let failed = row.failedText { stats.append(("failed", failed)) }
         let id = Self.id(of: metric)
         var charts = self.chart(of: metric, id: "over-\(id)", height: TimeChart.heightUsual)
-        if case .measured(let histogram) = self.result.metrics.histogram(metric, of: .fleet),
-            !histogram.isEmpty
-        {
-            charts += NinesChart(id: "nines-\(id)", histogram: histogram, limit: self.limit(metric)).html
+        if let histogram = self.result.metrics.histogram(metric, of: .fleet).known, !histogram.isEmpty {
+            let curve = (name: "", ink: 1, isDashed: false, histogram: histogram)
+            charts += NinesChart(id: "nines-\(id)", curves: [curve], limit: self.limit(metric)).html
         }
         return """
             <article class="metric" id="\(id)"><h3>\(metric.rawValue)</h3>
@@ -210,23 +193,18 @@ extension HTMLPage {
             return TimeChart.Series(
                 name: name, ink: ink, shape: .line(dashed: isDashed), values: values, note: "")
         }
-        let percentiles = [
-            series("p99", 2, isDashed: false, samplesMin: LatencyTrack.samplesMin(for: .p99)) { $0.p99 },
-            series("p95", 4, isDashed: true, samplesMin: LatencyTrack.samplesMin(for: .p95)) { $0.p95 },
-        ].compactMap { $0 }
+        let p99 = series("p99", 2, isDashed: false, samplesMin: LatencyTrack.samplesMin(for: .p99)) { $0.p99 }
+        let p95 = series("p95", 4, isDashed: true, samplesMin: LatencyTrack.samplesMin(for: .p95)) { $0.p95 }
         // With few samples the slowest one is all that there is to say of the slow ones.
-        let slowest =
-            percentiles.isEmpty
-            ? [series("slowest", 2, isDashed: true, samplesMin: 1) { $0.maximum }].compactMap { $0 } : []
-        let median = [series("p50", 1, isDashed: false, samplesMin: 1) { $0.p50 }].compactMap { $0 }
-        let all = percentiles + slowest + median
+        let slowest = series("slowest", 2, isDashed: true, samplesMin: 1) { $0.maximum }
+        let median = series("p50", 1, isDashed: false, samplesMin: 1) { $0.p50 }
+        let all = [p99, p95, p99 == nil && p95 == nil ? slowest : nil, median].compactMap { $0 }
         let width = Figures.length(track.width, short: true)
         return TimeChart(
-            id: id, title: title,
-            unit: "buckets of \(width), by the time of completion",
+            id: id, title: title, unit: "buckets of \(width), by the time of completion",
             description: "\(metric.rawValue) over time: \(all.map(\.name).joined(separator: ", "))",
-            series: all,
-            width: track.width.nanoseconds, axis: self.axis, bands: self.bands.html(height: height),
+            series: all, width: track.width.nanoseconds, axis: self.axis,
+            bands: self.bands.html(height: height),
             limit: self.limit(metric), isTime: true, valuesAt: track.windows.map(\.from.nanoseconds),
             height: height
         ).html

@@ -17,10 +17,12 @@ extension HTMLPage {
             \(held.map { HTML.mono($0.slo.selector.description, bytesMax: 120) }.joined(separator: ", "))</p>
 
             """
-        let cards = self.result.slos.enumerated().filter { !self.isHeldAtZero($0.element) }.sorted {
-            left, right in
-            (left.element.isBreach ? 0 : 1, left.offset) < (right.element.isBreach ? 0 : 1, right.offset)
-        }.map { self.card($0.element, worst: self.worst($0.offset)) }.joined()
+        let shown = self.result.slos.enumerated().filter { !self.isHeldAtZero($0.element) }
+        let cards = (shown.filter(\.element.isBreach) + shown.filter { !$0.element.isBreach })
+            .map { index, slo in
+                let windows = self.report.worstWindows
+                return self.card(slo, worst: windows.indices.contains(index) ? windows[index] : nil)
+            }.joined()
         let hasBudget = self.result.slos.contains { self.budget($0) != nil }
         return Section(
             id: "objectives", title: "Objectives",
@@ -36,10 +38,6 @@ extension HTMLPage {
     /// Whether it is an objective of every run, which held: it needs no card.
     private func isHeldAtZero(_ slo: SLOResult) -> Bool {
         slo.slo.origin == .implicit && slo.passed == true && slo.value == .number(0)
-    }
-
-    private func worst(_ index: Int) -> SLOWindow? {
-        self.report.worstWindows.indices.contains(index) ? self.report.worstWindows[index] : nil
     }
 
     /// Nil for a load in steps, whose objectives are not judged by the whole run.
@@ -108,24 +106,16 @@ extension HTMLPage {
 
     package var invariants: Section {
         let result = self.result
-        let broken = result.verdicts.filter { $0.standing == .broken || $0.standing == .brokenAsExpected }
-        let held = result.verdicts.filter { $0.standing == .held && ($0.hadOccasion || self.isLive) }
-        let idle = result.verdicts.filter { $0.standing == .held && !$0.hadOccasion && !self.isLive }
-        let unknown = result.verdicts.filter { $0.standing == .notAvailable }
+        let broken = result.violated
         var body: HTML = ""
         if !broken.isEmpty { body += self.brokenTable(broken) + self.excerpts }
-        // Beside one that is broken, those that held can wait.
-        let isOpen = broken.isEmpty
-        if isOpen, !held.isEmpty {
-            body += "<h3>\(held.count) invariants \(self.isLive ? "hold so far" : "held")</h3>\n"
-            body += Self.rules(held, .good)
-        }
-        let folded =
-            [(isOpen ? [] : held, "held", Tone.good), (idle, "had no occasion", .plain)]
-            + OpenReason.allCases.map { reason in
-                (unknown.filter { result.whyOpen($0) == reason }, reason.remark, Tone.unknown)
+        for (tone, words, verdicts) in result.unbroken(isOver: !self.isLive) {
+            // Beside one that is broken, those that held can wait.
+            guard tone != .good || !broken.isEmpty else {
+                body += "<h3>\(verdicts.count) invariants \(self.isLive ? "hold so far" : "held")</h3>\n"
+                body += Self.rules(verdicts, tone)
+                continue
             }
-        for (verdicts, words, tone) in folded where !verdicts.isEmpty {
             body += """
                 <details><summary>\(Figures.count(verdicts.count, "invariant", "invariants")) \(words)</summary>
                 \(Self.rules(verdicts, tone))</details>
@@ -163,6 +153,41 @@ extension HTMLPage {
             """
         }
         return "<dl class=\"rules\">\(items.joined())</dl>\n"
+    }
+
+    /// Lines of a story on each side of a violation.
+    private static let linesAround = 5
+    /// Violations whose stories are shown.
+    private static let excerptsMax = 3
+
+    /// What happened around the first violations, from the logs of their phones; empty without such logs.
+    var excerpts: HTML {
+        let first = self.result.verdicts.filter { $0.standing == .broken }.compactMap(\.examples.first)
+        return first.compactMap(self.excerpt).prefix(Self.excerptsMax).joined()
+    }
+
+    private func excerpt(_ violation: Violation) -> HTML? {
+        guard let device = violation.device, violation.scan != .none,
+            let timeline = self.report.timelines.first(where: { $0.mark.device == device })
+        else { return nil }
+        let story = ScanStory(
+            timeline.observations, self.result.journey(of: device), device: device, scan: violation.scan,
+            faults: self.faultIDs, violations: [violation], end: .zero + self.result.length)
+        guard let place = story.lines.firstIndex(where: { $0.mark == .violation }) else { return nil }
+        let shown = story.lines[max(0, place - Self.linesAround)...].prefix(2 * Self.linesAround)
+        let lines: [HTML] = shown.map { line in
+            let side = line.side + String(repeating: " ", count: max(0, 7 - line.side.count))
+            let text =
+                "\(Figures.seconds(line.at.nanoseconds)) s  \(side) \(Printable.line(line.text, bytesMax: 300))"
+            // Of several lines of one moment it is not known which is meant.
+            let isMeant = line.side.isEmpty || shown.count { $0.at == line.at && !$0.side.isEmpty } == 1
+            return line.mark == .violation && isMeant ? "<mark>\(text)</mark>" : "\(text)"
+        }
+        return """
+            <h4>\(HTML.mono(violation.invariant.rawValue)): \(self.place(of: violation))</h4>
+            <pre class="story">\(lines.joined(separator: "\n"))</pre>
+
+            """
     }
 
     // MARK: Links to phones

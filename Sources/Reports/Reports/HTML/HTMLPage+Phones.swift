@@ -1,4 +1,5 @@
 import Ledger
+import Metrics
 import Observations
 import RunArchive
 import RunJudge
@@ -47,9 +48,8 @@ extension HTMLPage {
         var facts: [HTML] = [
             "\(Figures.count(mark.captured, noun))", "\(Figures.count(mark.completed)) completed",
         ]
-        if mark.refused > 0 { facts.append("\(Figures.count(mark.refused)) refused") }
-        if mark.canceled > 0 { facts.append("\(Figures.count(mark.canceled)) canceled") }
-        if mark.unsettled > 0 { facts.append("\(Figures.count(mark.unsettled)) unfinished") }
+        let rest = [(mark.refused, "refused"), (mark.canceled, "canceled"), (mark.unsettled, "unfinished")]
+        for (count, word) in rest where count > 0 { facts.append("\(Figures.count(count)) \(word)") }
         facts.append("\(Figures.count(mark.losses, "stream lost", "streams lost"))")
         if mark.kills > 0 { facts.append("killed \(Figures.count(mark.kills, "time", "times"))") }
         if mark.longestReconnect > .zero {
@@ -58,9 +58,7 @@ extension HTMLPage {
         if mark.longestScan > .zero {
             facts.append("slowest \(noun.one) \(HTML.time(mark.longestScan.nanoseconds))")
         }
-        if let mostly = slow?.parts.first?.activity.words {
-            facts.append("mostly \(mostly)")
-        }
+        if let mostly = slow?.parts.first?.activity.words { facts.append("mostly \(mostly)") }
         if timeline.leftOut > 0 {
             facts.append("\(Figures.count(timeline.leftOut)) later observations omitted")
         }
@@ -69,20 +67,14 @@ extension HTMLPage {
 
     /// The errors and the violations of a phone.
     private func troubles(_ timeline: PhoneTimeline) -> HTML {
-        var errors: [(name: String, count: Int)] = []
+        var errors = Counters()
         for observation in timeline.observations {
             guard case .phone(let payload) = observation.what, let error = RunError(payload) else { continue }
-            if let index = errors.firstIndex(where: { $0.name == error.name }) {
-                errors[index].count += 1
-            } else {
-                errors.append((error.name, 1))
-            }
+            errors.add(1, to: error.name)
         }
-        let most = errors.sorted { $0.count > $1.count }.prefix(Self.errorsOfPhoneMax)
-        let shown: [HTML] = most.map {
-            "\($0.name, bytesMax: 80) ×\(Figures.count($0.count))"
-        }
-        let more = errors.count - shown.count
+        let most = errors.entries.sorted { $0.count > $1.count }.prefix(Self.errorsOfPhoneMax)
+        let shown: [HTML] = most.map { "\($0.name, bytesMax: 80) ×\(Figures.count($0.count))" }
+        let more = errors.names.count - shown.count
         let violations = self.result.verdicts.flatMap { verdict in
             verdict.examples.filter { $0.device == timeline.mark.device }
         }

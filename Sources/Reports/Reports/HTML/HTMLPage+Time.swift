@@ -1,4 +1,3 @@
-import Ledger
 import Metrics
 import RunArchive
 import RunJudge
@@ -19,7 +18,7 @@ extension HTMLPage {
         ).html
     }
 
-    private func series(
+    func series(
         _ name: String, _ ink: Int, _ shape: TimeChart.Shape, note: String = "",
         _ value: (TimelineWindow) -> Double
     ) -> TimeChart.Series {
@@ -27,7 +26,7 @@ extension HTMLPage {
             name: name, ink: ink, shape: shape, values: self.timeline.windows.map { value($0) }, note: note)
     }
 
-    private func rate(_ count: Int) -> Double { Double(count) / self.seconds }
+    func rate(_ count: Int) -> Double { Double(count) / self.seconds }
 
     // MARK: Over time
 
@@ -63,22 +62,20 @@ extension HTMLPage {
     }
 
     private func phonesOverTime(_ bucket: String) -> HTML {
-        let windows = self.timeline.windows
-        let connected = windows.map(\.connectedMost).max() ?? 0
-        let reconnecting = windows.map(\.reconnectingMost).max() ?? 0
-        let offline = windows.map(\.offlineMost).max() ?? 0
-        var phones = [
-            self.series("connected", 3, .area, note: Figures.count(connected)) { Double($0.connectedMost) },
-            self.series("reconnecting", 2, .line(dashed: false), note: Figures.count(reconnecting)) {
-                Double($0.reconnectingMost)
-            },
-        ]
-        if offline > 0 {
-            phones.append(
-                self.series("offline", 4, .line(dashed: true), note: Figures.count(offline)) {
-                    Double($0.offlineMost)
-                })
+        func peak(_ count: (TimelineWindow) -> Int) -> Int { self.timeline.windows.map(count).max() ?? 0 }
+        func series(
+            _ name: String, _ ink: Int, _ shape: TimeChart.Shape, _ count: (TimelineWindow) -> Int
+        ) -> TimeChart.Series {
+            self.series(name, ink, shape, note: Figures.count(peak(count))) { Double(count($0)) }
         }
+        var phones = [
+            series("connected", 3, .area) { $0.connectedMost },
+            series("reconnecting", 2, .line(dashed: false)) { $0.reconnectingMost },
+        ]
+        if peak({ $0.offlineMost }) > 0 {
+            phones.append(series("offline", 4, .line(dashed: true)) { $0.offlineMost })
+        }
+        let (connected, reconnecting) = (peak { $0.connectedMost }, peak { $0.reconnectingMost })
         return self.chart(
             "phones", "Peak phones", "most at once in each \(bucket)", phones,
             "peak phones per \(bucket): connected \(connected), reconnecting \(reconnecting)")

@@ -1,5 +1,4 @@
 import Ledger
-import Metrics
 package import RunArchive
 package import RunJudge
 package import RunMetrics
@@ -13,7 +12,7 @@ package struct HTMLPage {
     package var result: RunResult { self.report.result }
     package var timeline: RunTimeline { self.report.timeline }
     package let axis: TimeAxis
-    let faultIDs: [String]
+    var faultIDs: [String] { self.result.faults.map(\.id) }
     /// Whether the run is in progress.
     let isLive: Bool
     /// The end of the data. Open spans end there.
@@ -21,14 +20,13 @@ package struct HTMLPage {
     /// The times that are shaded in every chart over time.
     let bands: ChartBands
     /// A comparison with another run; nil for none.
-    private let comparison: Section?
+    private var comparison: Section?
 
     package init(_ report: RunReport, comparison: Section? = nil) {
         self.comparison = comparison
         self.report = report
         self.axis = TimeAxis(
             end: max(report.result.length.nanoseconds, report.timeline.until.nanoseconds))
-        self.faultIDs = report.result.faults.map(\.id)
         self.isLive = false
         self.until = self.axis.end
         self.bands = ChartBands(report, axis: self.axis, until: self.until)
@@ -36,10 +34,8 @@ package struct HTMLPage {
 
     /// The page of a run in progress. Its axis grows in steps, so that the curves grow and do not slide.
     package init(live report: RunReport) {
-        self.comparison = nil
         self.report = report
         self.axis = .holding(report.result.length.nanoseconds)
-        self.faultIDs = report.result.faults.map(\.id)
         self.isLive = true
         self.until = report.result.length.nanoseconds
         self.bands = ChartBands(report, axis: self.axis, until: self.until)
@@ -47,29 +43,23 @@ package struct HTMLPage {
 
     /// The page as the bytes of its file.
     package var text: String {
-        let why = [SlowTimeText(self.result)?.section].compactMap { $0 }
-        let comparison = self.comparison.map { [$0] } ?? []
-        let rollout = RolloutTables(self.result)?.all.map { $0.section(prefix: "") } ?? []
         // What is broken comes before what held.
         let isBroken = !self.result.brokenInvariants.isEmpty
-        let sections =
-            ((isBroken ? [self.invariants] : []) + why + [self.capacity] + rollout + [
-                self.overTime, self.objectives,
-            ]
-            + comparison
-            + [
-                self.latencyTable, self.conservation, self.bookFlow,
-            ] + (isBroken ? [] : [self.invariants]) + [
-                TargetTable(self.result)?.html ?? Section(id: "target", title: "Target", body: ""),
-                self.latencies,
-                self.disconnections, self.findings, self.faults, self.errors, self.byGroup, self.phones,
-                self.generator, self.environment,
-            ]).filter { !$0.body.isEmpty }.map(self.folded)
+        let why: [Section?] = [
+            isBroken ? self.invariants : nil, SlowTimeText(self.result)?.section, self.capacity,
+        ]
+        let rollout = RolloutTables(self.result)?.all.map { $0.section(prefix: "") } ?? []
+        let rest: [Section?] = [
+            self.overTime, self.objectives, self.comparison, self.latencyTable, self.conservation,
+            self.bookFlow, isBroken ? nil : self.invariants, TargetTable(self.result)?.html, self.latencies,
+            self.disconnections, self.findings, self.faults, self.errors, self.byGroup, self.phones,
+            self.generator, self.environment,
+        ]
+        let sections = (why + rollout + rest).compactMap(\.self).filter { !$0.body.isEmpty }
         let name = HTML(self.result.scenario.name, bytesMax: 80)
         return HTMLDocument(
             title: "\(self.tone.sign) \(self.headline): \(name), seed \(self.result.seed)",
-            header: self.header,
-            sections: sections
+            header: self.header, sections: sections.map(self.folded)
         ).html.text
     }
 
@@ -94,31 +84,24 @@ package struct HTMLPage {
 
     package var tone: Tone { self.result.exit.tone }
 
-    package var headline: String {
-        let words = self.result.headline.lowercased()
-        return words.prefix(1).uppercased() + words.dropFirst()
-    }
+    package var headline: String { Figures.capitalized(self.result.headline.lowercased()) }
 
     package var header: HTML {
         let result = self.result
-        var facts = [
-            ("phones", Figures.count(result.devices)), ("length", Figures.length(result.length)),
-        ]
-        let kinds = result.kindsBegun
+        let kinds = result.kindsBegun.map { ($0.noun.many, Figures.count($0.count)) }
+        let all = [(result.noun.many, Figures.count(result.totals.scans.captured))]
+        var facts = [("phones", Figures.count(result.devices)), ("length", Figures.length(result.length))]
         facts +=
-            kinds.count > 1
-            ? kinds.map { ($0.noun.many, Figures.count($0.count)) }
-            : [(result.noun.many, Figures.count(result.totals.scans.captured))]
-        facts += [
-            ("seed", String(result.seed)), ("mode", result.world.mode),
-            ("started", Figures.date(iso8601: result.startedText)),
-            ("exit code", "\(result.exit.rawValue)"),
-        ]
+            (kinds.count > 1 ? kinds : all) + [
+                ("seed", String(result.seed)), ("mode", result.world.mode),
+                ("started", Figures.date(iso8601: result.startedText)),
+                ("exit code", "\(result.exit.rawValue)"),
+            ]
         if result.groups.count > 1 { facts.insert(("groups", Figures.count(result.groups.count)), at: 1) }
         if let photos = result.photos { facts.append(("photos", Figures.count(photos))) }
         let reasons = HTML.items(result.reasons, bytesMax: 600)
         let outcome: HTML? = result.outcome.map {
-            "<p class=\"outcome\">\(sentence: $0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 600)</p>"
+            "<p class=\"outcome\">\(sentence: Figures.capitalized($0) + ".", bytesMax: 600)</p>"
         }
         let why: [HTML] = result.explanations.map { "<p>\(sentence: $0 + ".", bytesMax: 1_000)</p>" }
         let about = result.scenario.description
@@ -147,9 +130,8 @@ package struct HTMLPage {
     /// What the command changes in the scenario.
     private var changes: HTML {
         let said = self.result.changesAtFault
-        let values = self.result.changes.filter { !said.contains($0) }.map {
-            "<code>\($0, bytesMax: 200)</code>" as HTML
-        }
+        let values: [HTML] = self.result.changes.filter { !said.contains($0) }
+            .map { "<code>\($0, bytesMax: 200)</code>" }
         guard !values.isEmpty else { return "" }
         return
             "<p class=\"about\">\(said.isEmpty ? "Changed" : "Also changed") for this run: \(values.prefix(8).joined(separator: " "))</p>"
@@ -164,8 +146,7 @@ package struct HTMLPage {
     /// The verdict in one sentence.
     var sentence: String {
         let scans = self.result.totals.scans
-        let obligations = Obligations(self.result).sentence
-        var text = obligations.prefix(1).uppercased() + obligations.dropFirst() + "; "
+        var text = Figures.capitalized(Obligations(self.result).sentence) + "; "
         text +=
             scans.lost == 0
             ? "no \(self.result.noun.one) was lost"
@@ -177,117 +158,101 @@ package struct HTMLPage {
 
     var callouts: HTML {
         var texts = self.result.warnings
-        if self.report.skippedLines > 0 {
-            texts.append(
-                "skipped "
-                    + Figures.count(self.report.skippedLines, "incomplete line", "incomplete lines")
-                    + " of the logs")
-        }
+        let skipped = Figures.count(self.report.skippedLines, "incomplete line", "incomplete lines")
+        if self.report.skippedLines > 0 { texts.append("skipped \(skipped) of the logs") }
         return HTML.callouts(texts.prefix(20), bytesMax: 600)
     }
 
     // MARK: Conservation
 
     package var conservation: Section {
-        let scans = self.result.totals.scans
-        let books = self.result.totals.books
-        let waiting = RunResult.waiting(scans).map { "\(Figures.count($0.count)) \($0.words)" }
-        let discarded = RunResult.discarded(scans).map { "\($0.cause) \(Figures.count($0.count))" }
-        var branches = [
-            Flow.Branch(name: "completed", count: scans.completed, tone: .good, note: ""),
-            .init(name: "refused", count: scans.refused, tone: .warn, note: ""),
-            .init(name: "waiting", count: scans.waiting, tone: .warn, note: waiting.joined(separator: ", ")),
-        ]
-        if scans.canceled > 0 {
-            branches.append(
-                .init(name: "canceled", count: scans.canceled, tone: .plain, note: "by their users"))
-        }
-        if scans.discarded > 0 {
-            branches.append(
-                .init(
-                    name: "discarded", count: scans.discarded, tone: .plain,
-                    note: discarded.joined(separator: ", ")))
-        }
-        if scans.open > 0 {
-            branches.append(
-                .init(
-                    name: self.isLive ? "in progress" : "open", count: scans.open,
-                    tone: self.isLive ? .plain : .warn,
-                    note: self.isLive ? "" : "unfinished when the run ended"))
-        }
-        branches.append(.init(name: "lost", count: scans.lost, tone: .bad, note: ""))
-        let origin = scans.restored > 0 ? "captured or restored" : "captured"
-        var pair = Flow(
-            title: self.result.noun.heading, origin: origin, total: scans.captured + scans.restored,
-            branches: branches
-        ).html
-        if !self.result.findsBooks {
-            // Its files have rows.
-        } else if self.result.hasBackendView {
-            pair +=
-                Flow(
-                    title: "Books", origin: "expected", total: books.expected,
-                    branches: [
-                        .init(
-                            name: books.review.came > 0 ? "received" : "in the library",
-                            count: books.received,
-                            tone: .good, note: ""),
-                        .init(
-                            name: "pending", count: books.pending, tone: .warn,
-                            note: books.pending > 0 ? "of waiting \(self.result.noun.many)" : ""),
-                        .init(name: "missing", count: books.missing, tone: .bad, note: ""),
-                        .init(
-                            name: "duplicated", count: books.duplicated, tone: .bad,
-                            note: books.repeated > 0
-                                ? "\(Figures.count(books.repeated, "replay", "replays")) discarded" : ""),
-                    ]
-                ).html
-        } else {
-            pair += """
-                <p>\(Figures.count(books.received, "book", "books")) received; the expected number is unknown \
-                with --target.</p>
-                """
-        }
-        for note in RunResult.notes(books) { pair += "<p>\(note, bytesMax: 1_000).</p>" }
-        if self.result.importsRows { pair += Self.rows(self.result.totals.rows) }
-        let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
-        let undeleted = known || !self.result.hasJobs ? [] : [("not deleted", Figures.count(jobs.undeleted))]
-        let kept = self.result.kept(jobs).map { [("kept", Figures.count($0))] } ?? []
         let lookups = self.result.totals.lookups
-        let billing =
-            self.result.looksUp
-            ? [
-                ("look-ups billed", known ? Figures.count(lookups.billed) : "n/a"),
-                ("repeated, not billed", known ? Figures.count(lookups.repeated) : "n/a"),
-            ] : []
+        let bills = [("look-ups billed", lookups.billed), ("repeated, not billed", lookups.repeated)]
+        let billing = self.result.looksUp ? bills.map { ($0, known ? Figures.count($1) : "n/a") } : []
         let cost = CostText(self.result)
         let costs = cost?.amounts.map { ("cost \($0.name)", $0.value) } ?? []
-        let figures =
-            !self.result.hasJobs
-            ? []
-            : [
-                ("jobs accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned)),
-            ] + kept + [
-                ("abandoned", Figures.count(jobs.abandoned)),
-                ("orphaned", known ? Figures.count(jobs.orphaned) : "n/a"),
-                ("expired", known ? Figures.count(jobs.expired) : "n/a"),
-            ] + (jobs.circuitsOpened > 0 ? [("circuit openings", Figures.count(jobs.circuitsOpened))] : [])
+        let rows = self.result.importsRows ? self.rows : ""
+        // Rows that are in no number of the flow.
+        let rowNotes: HTML = RunResult.notes(self.result.totals.rows)
+            .map { "<p>Rows: \($0, bytesMax: 1_000).</p>" }.joined()
         return Section(
             id: "conservation", title: "\(self.result.noun.heading)\(self.result.contents)",
             lead: HTML(self.conservationLead),
             body: """
-                <div class="pair">\(pair)</div>\(self.rowNotes)\
-                \(HTML.definitions("stats", billing + costs + figures + undeleted))
+                <div class="pair">\(self.scans)\(self.books)\(rows)</div>\(rowNotes)\
+                \(HTML.definitions("stats", billing + costs + self.jobs))
                 \(cost.map { "<p>\($0.notes)</p>" } ?? "")\(self.jobNotes)\(self.groups)
                 """)
     }
 
-    /// The steps of the books behind their photographs; empty where they have none but to come.
-    private var bookFlow: Section {
-        guard let table = self.result.bookFlowTable else {
-            return Section(id: "book-flow", title: "", body: "")
+    private var scans: HTML {
+        let scans = self.result.totals.scans
+        let waiting = RunResult.waitingWords(scans).joined(separator: ", ")
+        let discarded = RunResult.discardedWords(scans).joined(separator: ", ")
+        let always: [Flow.Branch] = [
+            .init(name: "completed", count: scans.completed, tone: .good),
+            .init(name: "refused", count: scans.refused, tone: .warn),
+            .init(name: "waiting", count: scans.waiting, tone: .warn, note: waiting),
+        ]
+        let rare: [Flow.Branch] = [
+            .init(name: "canceled", count: scans.canceled, tone: .plain, note: "by their users"),
+            .init(name: "discarded", count: scans.discarded, tone: .plain, note: discarded),
+            self.isLive
+                ? .init(name: "in progress", count: scans.open, tone: .plain)
+                : .init(name: "open", count: scans.open, tone: .warn, note: "unfinished when the run ended"),
+        ]
+        let lost = Flow.Branch(name: "lost", count: scans.lost, tone: .bad)
+        return Flow(
+            title: self.result.noun.heading,
+            origin: scans.restored > 0 ? "captured or restored" : "captured",
+            total: scans.captured + scans.restored, branches: always + rare.filter { $0.count > 0 } + [lost]
+        ).html
+    }
+
+    /// Empty for phones that find none: their files have rows.
+    private var books: HTML {
+        let books = self.result.totals.books
+        let notes: HTML = RunResult.notes(books).map { "<p>\($0, bytesMax: 1_000).</p>" }.joined()
+        guard self.result.findsBooks else { return notes }
+        guard self.result.hasBackendView else {
+            return """
+                <p>\(Figures.count(books.received, "book", "books")) received; the expected number is unknown \
+                with --target.</p>\(notes)
+                """
         }
+        let pending = books.pending > 0 ? "of waiting \(self.result.noun.many)" : ""
+        let replays = Figures.count(books.repeated, "replay", "replays")
+        return Flow(
+            title: "Books", origin: "expected", total: books.expected,
+            branches: [
+                .init(
+                    name: books.review.came > 0 ? "received" : "in the library", count: books.received,
+                    tone: .good),
+                .init(name: "pending", count: books.pending, tone: .warn, note: pending),
+                .init(name: "missing", count: books.missing, tone: .bad),
+                .init(
+                    name: "duplicated", count: books.duplicated, tone: .bad,
+                    note: books.repeated > 0 ? "\(replays) discarded" : ""),
+            ]
+        ).html + notes
+    }
+
+    private var jobs: [(String, String)] {
+        guard self.result.hasJobs else { return [] }
+        let figures = self.result.jobFigures.map {
+            ($0.name == "accepted" ? "jobs accepted" : $0.name, $0.value)
+        }
+        let opened = self.result.totals.jobs.circuitsOpened
+        let undeleted = "not deleted"
+        return figures.filter { $0.0 != undeleted }
+            + (opened > 0 ? [("circuit openings", Figures.count(opened))] : [])
+            + figures.filter { $0.0 == undeleted }
+    }
+
+    /// The steps of the books behind their photographs; nil where they have none but to come.
+    private var bookFlow: Section? {
+        guard let table = self.result.bookFlowTable else { return nil }
         let (differences, first) = (self.result.differenceTable, self.result.differenceExamples)
         let reading: HTML =
             self.result.readsTexts ? "<p>Reading: \(self.result.readings, bytesMax: 1_000).</p>" : ""
@@ -304,28 +269,20 @@ package struct HTMLPage {
                 """)
     }
 
-    private static func rows(_ rows: RowTotals) -> HTML {
-        let counts = rows.counts
+    private var rows: HTML {
+        let (rows, counts) = (self.result.totals.rows, self.result.totals.rows.counts)
+        let pending = counts.pending > 0 ? "of waiting imports" : ""
         return Flow(
             title: "Rows", origin: "in files", total: rows.sent,
             branches: [
-                .init(name: "created", count: counts.created, tone: .good, note: ""),
-                .init(name: "updated", count: counts.updated, tone: .good, note: ""),
+                .init(name: "created", count: counts.created, tone: .good),
+                .init(name: "updated", count: counts.updated, tone: .good),
                 .init(name: "skipped", count: counts.skipped, tone: .plain, note: "duplicates"),
                 .init(name: "failed", count: counts.failed, tone: .plain, note: "rows with a flaw"),
-                .init(
-                    name: "pending", count: counts.pending, tone: .warn,
-                    note: counts.pending > 0 ? "of waiting imports" : ""),
-                .init(name: "missing", count: rows.missing, tone: .bad, note: ""),
+                .init(name: "pending", count: counts.pending, tone: .warn, note: pending),
+                .init(name: "missing", count: rows.missing, tone: .bad),
             ]
         ).html
-    }
-
-    /// Rows that are in no number of the flow.
-    private var rowNotes: HTML {
-        RunResult.notes(self.result.totals.rows).map {
-            "<p>Rows: \($0, bytesMax: 1_000).</p>"
-        }.joined()
     }
 
     private var jobNotes: HTML {

@@ -1,5 +1,3 @@
-import RunArchive
-
 /// The page's script for pointer and keyboard. All its information is also available without it.
 ///
 /// What sorts a table is a `span` with the role of a button: Chromium does not paint a `button` in the header of a table that it

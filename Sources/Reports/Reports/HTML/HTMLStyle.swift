@@ -1,5 +1,3 @@
-import RunArchive
-
 /// The page's looks. System fonts, figures of one width, one accent a meaning; every color has a sign next to
 /// it.
 package enum HTMLStyle {

@@ -4,20 +4,8 @@ import SimBase
 
 /// The values of a histogram by percentile, on the axis of nines: 90 %, 99 %, 99.9 % are equally far apart.
 package struct NinesChart {
-    package struct Curve {
-        package var name: String
-        /// Its color, by number.
-        package var ink: Int
-        package var isDashed: Bool
-        package var histogram: HDRHistogram
-
-        package init(name: String, ink: Int, isDashed: Bool, histogram: HDRHistogram) {
-            self.name = name
-            self.ink = ink
-            self.isDashed = isDashed
-            self.histogram = histogram
-        }
-    }
+    /// `ink`: its color, by number.
+    package typealias Curve = (name: String, ink: Int, isDashed: Bool, histogram: HDRHistogram)
 
     package var id: String
     /// A single curve has no name and no legend.
@@ -25,15 +13,10 @@ package struct NinesChart {
     package var limit: TimeChart.Limit?
     package var height = 120
 
-    package init(id: String, histogram: HDRHistogram, limit: TimeChart.Limit?) {
-        self.id = id
-        self.curves = [Curve(name: "", ink: 1, isDashed: false, histogram: histogram)]
-        self.limit = limit
-    }
-
-    package init(id: String, curves: [Curve]) {
+    package init(id: String, curves: [Curve], limit: TimeChart.Limit? = nil) {
         self.id = id
         self.curves = curves
+        self.limit = limit
     }
 
     private static let labels = ["0%", "90%", "99%", "99.9%", "99.99%", "99.999%"]
@@ -97,15 +80,7 @@ package struct NinesChart {
         for nine in 0...nines {
             let x = HTML.share(Double(nine), of: Double(nines))
             let anchor = nine == 0 ? "start" : nine == nines ? "end" : "middle"
-            marks += "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(self.height)\"/>"
-            marks += """
-                <text class="label" x="\(x)" y="\(self.height + 15)" text-anchor="\(anchor)">\(Self.labels[nine])</text>
-                """
-        }
-        var limitLine: HTML = ""
-        if let limit, limit.value <= top.top {
-            let y = top.position(limit.value, height: self.height)
-            limitLine = "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
+            marks += TimeAxis.mark(at: x, height: self.height, Self.labels[nine], anchor)
         }
         return """
             <figure class="chart nines" id="\(self.id)">
@@ -115,7 +90,7 @@ package struct NinesChart {
             aria-label="latency by percentile, up to \(HTML.time(most))">
             \(marks)\(top.grid(height: self.height))
             <svg x="0" y="0" width="100%" height="\(self.height)" viewBox="0 0 1000 \(self.height)" \
-            preserveAspectRatio="none" class="curves">\(lines)</svg>\(limitLine)\
+            preserveAspectRatio="none" class="curves">\(lines)</svg>\(top.line(of: self.limit, height: self.height))\
             \(top.labels(height: self.height) { HTML.time(Int64(nearest: $0)) })</svg>
             </figure>
 

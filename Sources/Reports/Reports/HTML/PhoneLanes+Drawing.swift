@@ -1,4 +1,3 @@
-import RunArchive
 import RunMetrics
 import SimBase
 import Talaria

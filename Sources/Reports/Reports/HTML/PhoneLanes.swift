@@ -127,6 +127,7 @@ struct PhoneLanes {
     }
 
     private mutating func add(_ payload: PhoneObservation, _ scan: ScanNumber, _ at: Int64) {
+        let name = "\(self.noun.one) \(scan.raw)"
         switch payload {
         case .launched, .resumed: self.turn(\.app, at, .on, "app in the foreground")
         case .suspended:
@@ -143,8 +144,8 @@ struct PhoneLanes {
         case .pathReturned: self.turn(\.link, at, .on, "online")
         case .pathChanged: self.link.marks.append(Mark(at: at, tone: .warn, text: "handover"))
         case .captured:
-            self.begin(\.scans, .scan(scan), at, .on, "\(self.noun.one) \(scan.raw)")
-            self.begin(\.queue, .scan(scan), at, .queue, "\(self.noun.one) \(scan.raw) waits for its upload")
+            self.begin(\.scans, .scan(scan), at, .on, name)
+            self.begin(\.queue, .scan(scan), at, .queue, "\(name) waits for its upload")
         case .queued(let cause) where cause.isFailure:
             // The wait after a failed upload goes on in the queue.
             guard !self.backingOff.contains(where: { $0.scan == scan && $0.isUpload }) else { return }
@@ -157,50 +158,44 @@ struct PhoneLanes {
             for lane in [\Self.scans, \Self.streams, \Self.queue, \Self.uploads] {
                 self.end(lane, .scan(scan), at)
             }
-            self.scans.marks.append(Mark(at: at, tone: .plain, text: "\(self.noun.one) \(scan.raw) canceled"))
+            self.scans.marks.append(Mark(at: at, tone: .plain, text: "\(name) canceled"))
         case .refused(let code, _):
             self.endBackoff(scan, at)
             self.end(\.scans, .scan(scan), at)
             self.end(\.queue, .scan(scan), at)
-            self.scans.marks.append(
-                Mark(at: at, tone: .bad, text: "\(self.noun.one) \(scan.raw) refused: \(code)"))
+            self.scans.marks.append(Mark(at: at, tone: .bad, text: "\(name) refused: \(code)"))
         case .lostFromStorage:
-            self.scans.marks.append(
-                Mark(at: at, tone: .bad, text: "\(self.noun.one) \(scan.raw) missing from the state folder"))
-        default: self.addRequest(payload, scan, at)
+            self.scans.marks.append(Mark(at: at, tone: .bad, text: "\(name) missing from the state folder"))
+        default: self.addRequest(payload, scan, at, name)
         }
     }
 
     /// Requests and streams.
-    private mutating func addRequest(_ payload: PhoneObservation, _ scan: ScanNumber, _ at: Int64) {
+    private mutating func addRequest(
+        _ payload: PhoneObservation, _ scan: ScanNumber, _ at: Int64, _ name: String
+    ) {
         switch payload {
         case .requestSent(.upload, let attempt, _, _):
             self.endBackoff(scan, at)
             self.end(\.queue, .scan(scan), at)
-            self.begin(
-                \.uploads, .scan(scan), at, .upload,
-                "upload of \(self.noun.one) \(scan.raw), attempt \(attempt)")
+            self.begin(\.uploads, .scan(scan), at, .upload, "upload of \(name), attempt \(attempt)")
         case .requestFailed(.upload, _, let failure, _):
             self.end(\.uploads, .scan(scan), at)
             self.uploads.marks.append(Mark(at: at, tone: .bad, text: "upload failed: \(failure.rawValue)"))
             self.backOff(scan, at, isUpload: true)
         case .replied(let operation, _, let status, _): self.addReply(status, to: operation, scan, at)
         case .rateLimited(let operation, let wait):
-            self.wait(
-                .limited, from: at, to: at + wait.nanoseconds,
-                "429 to \(operation.name) of \(self.noun.one) \(scan.raw): wait \(Figures.time(wait.nanoseconds)) (Retry-After)"
-            )
+            let told = "429 to \(operation.name) of \(name): wait \(Figures.time(wait.nanoseconds))"
+            self.wait(.limited, from: at, to: at + wait.nanoseconds, "\(told) (Retry-After)")
         case .requestSent(.stream, _, _, let id):
             self.endBackoff(scan, at)
-            self.begin(\.streams, .scan(scan), at, .opening, "connecting for \(self.noun.one) \(scan.raw)")
-            if let id {
-                self.ids.marks.append(Mark(at: at, tone: .warn, text: "Last-Event-ID \(id)"))
-            }
+            self.begin(\.streams, .scan(scan), at, .opening, "connecting for \(name)")
+            if let id { self.ids.marks.append(Mark(at: at, tone: .warn, text: "Last-Event-ID \(id)")) }
         case .streamOpened:
-            self.begin(\.streams, .scan(scan), at, .on, "stream of \(self.noun.one) \(scan.raw)")
+            self.begin(\.streams, .scan(scan), at, .on, "stream of \(name)")
         case .eventApplied(_, let id, let kind, _, _):
-            self.ids.marks.append(
-                Mark(at: at, tone: .good, text: "\(kind.rawValue)\(id.map { " \($0)" } ?? "")"))
+            let text = kind.rawValue + (id.map { " \($0)" } ?? "")
+            self.ids.marks.append(Mark(at: at, tone: .good, text: text))
         case .terminalApplied: self.end(\.streams, .scan(scan), at)
         case .streamLost(_, _, let cause, _):
             self.end(\.streams, .scan(scan), at)
@@ -220,8 +215,7 @@ struct PhoneLanes {
         if operation == .stream, !(200..<300).contains(status) { self.end(\.streams, .scan(scan), at) }
         if operation == .upload, (500..<600).contains(status) { self.backOff(scan, at, isUpload: true) }
         if PhoneObservation.isError(status: status) {
-            self.scans.marks.append(
-                Mark(at: at, tone: .warn, text: "\(operation.name): HTTP \(status)"))
+            self.scans.marks.append(Mark(at: at, tone: .warn, text: "\(operation.name): HTTP \(status)"))
         }
     }
 

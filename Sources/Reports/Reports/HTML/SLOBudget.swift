@@ -19,27 +19,21 @@ struct SLOBudget {
         switch (slo.condition.threshold, slo.selector.metric) {
         case (.share(let allowed), _):
             guard case .share(let rate) = result.value, rate.total > 0, allowed > 0 else { return nil }
-            self.init(
-                missed: Double(rate.failed) / Double(rate.total), allowed: Double(allowed) / 1_000_000)
+            self.missed = Double(rate.failed) / Double(rate.total)
+            self.allowed = Double(allowed) / 1_000_000
         case (.time(let limit), .latency(let metric)):
             guard case .percentile(let percentile) = slo.condition.aggregation,
                 percentile.perMillion < 1_000_000,
-                case .measured(let histogram) = table.histogram(metric, of: slo.selector.scope),
-                histogram.total > 0
+                let histogram = table.histogram(metric, of: slo.selector.scope).known, histogram.total > 0
             else { return nil }
-            let allowed = 1 - Double(percentile.perMillion) / 1_000_000
             let open = table.unfinished(metric, of: slo.selector.scope).count
             let above = Double(histogram.total - histogram.count(atOrBelow: limit)) + Double(open)
-            self.init(missed: above / (Double(histogram.total) + Double(open)), allowed: allowed)
+            self.missed = above / (Double(histogram.total) + Double(open))
+            self.allowed = 1 - Double(percentile.perMillion) / 1_000_000
         case (.number, _), (.money, _), (.time, .rate), (.time, .count), (.time, .http), (.time, .cost),
             (.time, .fault):
             return nil
         }
-    }
-
-    private init(missed: Double, allowed: Double) {
-        self.missed = missed
-        self.allowed = allowed
     }
 
     /// `10.1% missed the limit (5% allowed): 202% of the error budget used`.

@@ -1,4 +1,3 @@
-import RunArchive
 import SimBase
 
 /// Time from the left to the right of a chart, and the positions of its labels.
@@ -39,17 +38,21 @@ package struct TimeAxis {
     /// Lines and labels, the labels at this height.
     package func marks(height: Int, labels: Bool) -> HTML {
         self.ticks.map { tick -> HTML in
-            let x = self.position(tick)
-            let line: HTML = "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>"
-            guard labels else { return line }
             // A label at the edge would be cut.
             let share = Double(tick) / Double(self.end)
             let anchor = tick == 0 ? "start" : share > 0.96 ? "end" : "middle"
-            return """
-                \(line)\
-                <text class="label" x="\(x)" y="\(height + 15)" text-anchor="\(anchor)">\(Figures.clock(tick))</text>
-                """
+            return Self.mark(
+                at: self.position(tick), height: height, labels ? Figures.clock(tick) : nil, anchor)
         }.joined()
+    }
+
+    /// A line from the top to the bottom of a chart, and its label below.
+    static func mark(at x: HTML, height: Int, _ label: String?, _ anchor: String) -> HTML {
+        let line: HTML = "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>"
+        guard let label else { return line }
+        return """
+            \(line)<text class="label" x="\(x)" y="\(height + 15)" text-anchor="\(anchor)">\(label)</text>
+            """
     }
 }
 
@@ -99,6 +102,13 @@ package struct ValueAxis {
         return """
             <line class="base" x1="0" x2="100%" y1="\(height)" y2="\(height)"/>\(lines.joined())
             """
+    }
+
+    /// The line of a limit; empty for none, and for one above the chart.
+    func line(of limit: TimeChart.Limit?, height: Int) -> HTML {
+        guard let limit, limit.value <= self.top else { return "" }
+        let y = self.position(limit.value, height: height)
+        return "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
     }
 
     /// The values of the ticks, which no curve may strike through: of the highest alone where two would touch a curve.

@@ -1,3 +1,4 @@
+import Metrics
 import RunArchive
 import SimBase
 
@@ -39,6 +40,13 @@ package struct TimeChart {
             self.value = value
             self.text = text
         }
+
+        /// Nil for an objective that has no limit of time.
+        init?(_ slo: SLO) {
+            guard case .time(let nanoseconds) = slo.condition.threshold else { return nil }
+            self.value = Double(nanoseconds)
+            self.text = "limit \(slo.condition.aggregation) \(Figures.time(nanoseconds))"
+        }
     }
 
     let id: String
@@ -52,30 +60,11 @@ package struct TimeChart {
     let axis: TimeAxis
     let bands: HTML
     package static let heightUsual = 120
-    let height: Int
-    let limit: Limit?
-    let isTime: Bool
+    var limit: Limit?
+    var isTime = false
     /// The start of each window; nil if the windows have no gaps.
-    let valuesAt: [Int64]?
-
-    package init(
-        id: String, title: String, unit: String, description: String, series: [Series], width: Int64,
-        axis: TimeAxis, bands: HTML, limit: Limit? = nil, isTime: Bool = false, valuesAt: [Int64]? = nil,
-        height: Int = Self.heightUsual
-    ) {
-        self.height = height
-        self.id = id
-        self.title = title
-        self.unit = unit
-        self.description = description
-        self.series = series
-        self.width = width
-        self.axis = axis
-        self.bands = bands
-        self.limit = limit
-        self.isTime = isTime
-        self.valuesAt = valuesAt
-    }
+    var valuesAt: [Int64]?
+    var height = Self.heightUsual
 
     private var top: ValueAxis {
         var most = 0.0
@@ -119,7 +108,7 @@ package struct TimeChart {
             <g class="bands">\(self.bands)</g>
             \(self.axis.marks(height: self.height, labels: true))
             \(top.grid(height: self.height))
-            \(self.curves(top))\(self.limitLine(top))\(top.labels(height: self.height) { self.text($0) })
+            \(self.curves(top))\(top.line(of: self.limit, height: self.height))\(top.labels(height: self.height) { self.text($0) })
             <line class="cross" y1="0" y2="\(self.height)" visibility="hidden"/></svg>
             </figure>
 
@@ -140,20 +129,11 @@ package struct TimeChart {
             """
     }
 
-    private func isShown(_ limit: Limit, _ top: ValueAxis) -> Bool { limit.value <= top.top }
-
-    private func limitLine(_ top: ValueAxis) -> HTML {
-        guard let limit = self.limit, self.isShown(limit, top) else { return "" }
-        let y = top.position(limit.value, height: self.height)
-        return "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
-    }
-
     /// The limit is in the legend: next to its line it would cover the curves. One that is off the chart says
     /// so.
     private func limitKey(_ top: ValueAxis) -> HTML {
         guard let limit = self.limit else { return "" }
-        let off = self.isShown(limit, top) ? "" : " (above the chart)"
-        return Self.limitKey(limit.text + off)
+        return Self.limitKey(limit.text + (limit.value <= top.top ? "" : " (above the chart)"))
     }
 
     package static func limitKey(_ text: String) -> HTML {
@@ -244,5 +224,16 @@ package struct TimeChart {
             path += "H\(self.xEnd(index))V\(low)z"
         }
         return "<path class=\"f i\(series.ink)\" data-series=\"\(series.ink)\" d=\"\(path)\"/>"
+    }
+}
+
+extension TimeChart {
+    /// A chart of times without bands.
+    package init(
+        id: String, title: String, description: String, series: [Series], width: Int64, axis: TimeAxis
+    ) {
+        self.init(
+            id: id, title: title, unit: "", description: description, series: series, width: width,
+            axis: axis, bands: "", isTime: true)
     }
 }
