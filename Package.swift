@@ -94,6 +94,9 @@ let modules = [
         ["SimBase", "Metrics", "Talaria", "Observations", "Faults", "Ledger", "RunMetrics"],
         tests: ["Histories", "Plan", "ScenarioFile", "VirtualWorld"]),
 
+    // The spans of a run in OpenTelemetry's protocol.
+    Module("Tracing", .judging, ["SimBase", "Metrics", "JSON", "Talaria", "Observations"]),
+
     Module(
         "Plan", .worlds,
         [
@@ -178,7 +181,7 @@ let modules = [
         "Reports", .reports,
         [
             "SimBase", "Metrics", "JSON", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge",
-            "RunArchive",
+            "Tracing", "RunArchive",
         ],
         tests: ["ReportSamples"]),
     Module(
@@ -201,8 +204,8 @@ let modules = [
         "RunDriver", .runs,
         [
             "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "RunControl",
-            "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "RunSetup", "Search",
-            "SystemIO", "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "BuiltIn", "ScenarioFile",
+            "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Tracing", "Plan", "VirtualWorld", "RunSetup",
+            "Search", "SystemIO", "EventLoop", "CurlLoop", "HTTPClient", "LivePhones", "LiveServer", "BuiltIn", "ScenarioFile",
             "Imaging",
             "RunArchive",
             "Reports", "Dashboard",

@@ -24,17 +24,31 @@ package struct TraceContext: Hashable, Sendable {
 
     /// `00-<32 hex>-<16 hex>-01`.
     package var headerValue: String {
-        let span = UInt64(self.operation.rawValue) << 56 | UInt64(self.attempt)
-        return ByteBuilder.text { text in
+        ByteBuilder.text { text in
             text.append(literal: "00-")
-            Hexadecimal.append(self.run, digits: 16, to: &text)
-            Hexadecimal.append(UInt64(self.device.raw), digits: 8, to: &text)
-            Hexadecimal.append(UInt64(self.scan.raw), digits: 8, to: &text)
+            Self.appendTrace(self.run, self.device, self.scan, to: &text)
             text.append(UInt8(ascii: "-"))
-            Hexadecimal.append(span, digits: 16, to: &text)
+            Hexadecimal.append(Self.span(self.operation, self.attempt), digits: 16, to: &text)
             text.append(literal: "-01")
         }
     }
+
+    /// Appends the 32 digits of the id of a scan's trace.
+    package static func appendTrace(
+        _ run: UInt64, _ device: DeviceNumber, _ scan: ScanNumber, to text: inout ByteBuilder
+    ) {
+        Hexadecimal.append(run, digits: 16, to: &text)
+        Hexadecimal.append(UInt64(device.raw), digits: 8, to: &text)
+        Hexadecimal.append(UInt64(scan.raw), digits: 8, to: &text)
+    }
+
+    /// The id of a request's span.
+    package static func span(_ operation: Operation, _ attempt: UInt32) -> UInt64 {
+        UInt64(operation.rawValue) << 56 | UInt64(attempt)
+    }
+
+    /// The id of a span that is no request's: no operation has the number 0. `number`: from 1, which is the whole scan.
+    package static func span(ownNumber number: UInt32) -> UInt64 { UInt64(number) }
 
     /// Nil when the value is not a `traceparent` of ours.
     package init?(headerValue: String) {

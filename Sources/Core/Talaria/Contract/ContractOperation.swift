@@ -40,7 +40,7 @@ package struct ContractOperation: Sendable {
     let journeys: [Journey]
     package let operation: Operation
     /// With `{jobId}` instead of the job.
-    let path: String
+    package let path: String
     let id: String
     let summary: String
     let body: Body
@@ -49,7 +49,7 @@ package struct ContractOperation: Sendable {
 
     package var version: APIVersion { self.journeys[0].version }
 
-    var method: String {
+    package var method: String {
         switch self.operation {
         case .upload: "POST"
         case .stream, .results, .status: "GET"
