@@ -47,6 +47,7 @@ enum OptionGroup: String, CaseIterable {
                 "--output", "--force", "--tag", "--save-plan", "--trace", "--dashboard",
                 RunCommand.dashboardStays, "--quiet", "--no-color", "--baseline", "--previous",
                 "--max-regression", "--judge", "--different-scenarios", "--summary-line",
+                CollectorOption.option.name,
             ]
         ),
     ]

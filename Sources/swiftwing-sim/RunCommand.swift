@@ -41,6 +41,7 @@ enum RunCommand {
             Option(
                 name: "--threads", value: "N",
                 help: "number of threads for the phones (default: depends on the number of cores)"),
+            CollectorOption.option,
         ] + RunTags.options + Baseline.options + OutputFolder.options + [
             .trace,
             Option(
@@ -69,6 +70,8 @@ enum RunCommand {
 
     private static func run(_ given: Arguments, _ console: Console) throws -> ExitCode {
         let target = try Self.target(given)
+        // Before processes are started that would say it.
+        _ = try CollectorOption.read(given)
         let salt = try SameDevices.salt(given, hasTarget: target != nil)
         let arguments = salt.map { given.setting(SameDevices.option.name, to: $0.text) } ?? given
         let dashboard = try Self.dashboard(arguments)
@@ -116,8 +119,9 @@ enum RunCommand {
 
     private static func target(_ arguments: Arguments) throws -> TargetURL? {
         guard let text = arguments["--target"] else {
-            let options = TargetOptions.options + [SameDevices.option]
-            if let useless = options.map(\.name).first(where: arguments.has) {
+            let options = (TargetOptions.options + [SameDevices.option]).map(\.name)
+            let shared = arguments.has(CollectorOption.option.name) ? CollectorOption.shared : []
+            if let useless = options.first(where: { arguments.has($0) && !shared.contains($0) }) {
                 throw CommandFailure(.usage, "\(useless) requires --target")
             }
             return nil
@@ -175,7 +179,7 @@ enum RunCommand {
     static let valueOptions = [
         "--phones", "--duration", "--target", "--cacert", "--http", "--source", "--allow-target",
         "--max-rate",
-        "--ramp", "--resolve", "--set", SameDevices.option.name, RunTags.name,
+        "--ramp", "--resolve", "--set", SameDevices.option.name, RunTags.name, CollectorOption.option.name,
     ]
     /// The options without a value that a shard is started with.
     static let flags = ["--allow-production", Option.trace.name]
@@ -184,7 +188,7 @@ enum RunCommand {
     private static func words(_ arguments: Arguments, _ loaded: LoadedScenario) -> [String] {
         arguments.words([
             "--phones", "--duration", "--target", "--cacert", "--http", "--source", "--allow-target",
-            "--max-rate", "--ramp",
+            "--max-rate", "--ramp", CollectorOption.option.name,
         ])
             + (arguments.has("--allow-production") ? ["--allow-production"] : [])
             + arguments.words(["--resolve", "--header", "--set", RunTags.name, ShardOptions.shard.name])

@@ -31,5 +31,6 @@ extension RunOptions {
             output: try OutputFolder.path(arguments), isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"))
         self.isOneLine = arguments.has(Option.summaryLine.name)
+        self.collector = try CollectorOption.read(arguments)
     }
 }

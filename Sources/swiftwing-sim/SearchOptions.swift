@@ -39,7 +39,7 @@ enum SearchOptions {
     /// Options of one run, which a search has no use for.
     private static let ofOneRun = [
         "--seed", "--save-plan", "--trace", ShardOptions.shard.name, Option.summaryLine.name, RunTags.name,
-        Baseline.name, Baseline.previous.name,
+        Baseline.name, Baseline.previous.name, CollectorOption.option.name,
     ]
 
     /// Throws if options of a search are given to one run.

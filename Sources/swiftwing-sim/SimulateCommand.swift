@@ -27,9 +27,10 @@ enum SimulateCommand {
                 name: "--save-plan", value: "FILE", help: "save the run as a plan for 'swiftwing-sim replay'"
             ),
             ShardOptions.shard,
-        ] + SearchOptions.options + RunTags.options + Baseline.options + OutputFolder.options + [
-            .trace, .quiet, .summaryLine, .noColor,
-        ],
+        ] + CollectorOption.withoutTarget + SearchOptions.options + RunTags.options + Baseline.options
+            + OutputFolder.options + [
+                .trace, .quiet, .summaryLine, .noColor,
+            ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim simulate flaky-network.scenario",
         run: { arguments, console in
             guard !PlanOptions.isPlan(arguments.positionals[0]), !arguments.has("--seeds") else {
@@ -50,6 +51,7 @@ enum SimulateCommand {
             return try SearchOptions.run(seeds: SeedRange(seeds), arguments, console)
         }
         try SearchOptions.requireSearch(arguments)
+        try CollectorOption.requireUse(arguments)
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         ScenarioSource.warn(loaded, console)
         let baseline = try Baseline(arguments, world: .virtual, scenario: loaded.scenario.name)
@@ -58,7 +60,7 @@ enum SimulateCommand {
         // The same scenario and changes, with the seed spelled out.
         let words = arguments.words([
             "--phones", "--duration", "--settle", "--stays-broken", "--ties", "--set",
-            ShardOptions.shard.name, RunTags.name,
+            ShardOptions.shard.name, RunTags.name, CollectorOption.option.name, "--cacert", "--allow-target",
         ])
         let options = try RunOptions(
             loaded, again: words + ["--seed", String(loaded.scenario.seed)], arguments)

@@ -30,7 +30,7 @@ enum TargetOptions {
                 "connect from these addresses of this machine, the phones spread over them: one address has about 28,000 connections to a target"
         ),
         Option(
-            name: "--allow-target", value: "HOST",
+            name: "--allow-target", value: "HOST", isRepeatable: true,
             help: "allow load on another machine: repeat the host name of the target"),
         Option(
             name: "--allow-production", value: nil,

@@ -10,6 +10,106 @@ extension TargetURL {
 
     /// Reads `text`, the value of `option`. Asks the resolver only for a host that load is allowed on.
     init(_ text: String, option: String, _ arguments: Arguments) throws {
+        let parts = try Parts(text, option: option)
+        let headers = try TargetOptions.headers(arguments)
+        let authorities = try TargetOptions.certificateAuthorities(arguments)
+        let http = try TargetOptions.http(isSecure: parts.isSecure, arguments)
+        let stated = try TargetOptions.addresses(of: parts.host, port: parts.port, arguments)
+        try Self.requirePermission(for: parts.host, of: .target, at: stated, arguments)
+        let (addresses, lookup) = try Self.find(parts.host, of: .target, stated)
+        self.init(
+            base: parts.base, host: parts.host, port: parts.port, isSecure: parts.isSecure,
+            addresses: addresses, lookup: lookup, certificateAuthorities: authorities, headers: headers,
+            sources: try TargetOptions.sources(to: addresses, arguments))
+        self.http = http
+    }
+
+    /// Reads the URL of a collector, which gets no headers of the target and speaks HTTP/1.1.
+    init(collector text: String, option: String, _ arguments: Arguments) throws {
+        let parts = try Parts(text, option: option)
+        try Self.requirePermission(for: parts.host, of: .collector, at: nil, arguments)
+        let (addresses, lookup) = try Self.find(parts.host, of: .collector, nil)
+        self.init(
+            base: parts.base, host: parts.host, port: parts.port, isSecure: parts.isSecure,
+            addresses: addresses, lookup: lookup,
+            certificateAuthorities: try TargetOptions.certificateAuthorities(arguments), headers: [])
+        self.http = SpokenHTTP(.http1, by: .option)
+    }
+
+    private enum Subject: String {
+        case target = "the target"
+        case collector = "the collector"
+    }
+
+    // MARK: Permission
+
+    /// Only loopback targets are allowed unless the host's name is given a second time (Docs/design.md section 9).
+    /// Decided without a resolver: even a question to it would leave the machine.
+    private static func requirePermission(
+        for host: String, of subject: Subject, at stated: [String]?, _ arguments: Arguments
+    ) throws {
+        let plain = Self.canonical(host)
+        if plain == Self.productionHost, !arguments.has("--allow-production") {
+            throw CommandFailure(
+                .usage, "'\(host)' is the production host: load affects real users",
+                hint: "to go ahead, add --allow-production and --allow-target \(host)")
+        }
+        let isLocal =
+            stated.map { $0.allSatisfy(IPAddress.isLoopback) }
+            ?? (plain == "localhost" || IPAddress.isLoopback(plain))
+        guard !isLocal else { return }
+        let allowed = arguments.all("--allow-target")
+        guard !allowed.isEmpty else {
+            throw CommandFailure(
+                .usage,
+                "'\(host)' is not a loopback address: load on other machines is not allowed by default",
+                hint: "to go ahead, add --allow-target \(host)")
+        }
+        guard allowed.contains(where: { Self.canonical($0) == plain }) else {
+            throw CommandFailure(
+                .usage,
+                "--allow-target allows '\(allowed.joined(separator: "', '"))', but \(subject.rawValue) is '\(host)'",
+                hint: "nothing was sent")
+        }
+    }
+
+    /// Names are the same whatever their case, and with or without the dot of the root (RFC 4343, RFC 1034).
+    private static func canonical(_ host: String) -> String {
+        let lower = host.lowercased()
+        return lower.hasSuffix(".") ? String(lower.dropLast()) : lower
+    }
+
+    // MARK: Addresses
+
+    private static func find(
+        _ host: String, of subject: Subject, _ stated: [String]?
+    ) throws -> ([String], Interval?) {
+        if let stated { return (stated, nil) }
+        if Self.canonical(host) == "localhost" { return (["127.0.0.1", "::1"], nil) }
+        if IPAddress.isNumeric(host) { return ([host], nil) }
+        let start = MonotonicClock.now()
+        do throws(ResolveFailure) {
+            let addresses = try Resolver.addresses(of: host)
+            return (addresses, .nanoseconds(MonotonicClock.now() - start))
+        } catch {
+            throw CommandFailure(
+                .unavailable, "the host name of \(subject.rawValue) cannot be resolved: \(error)",
+                hint: subject == .target
+                    ? "nothing was sent; set an address with --resolve \(host):PORT:ADDRESS"
+                    : "nothing was sent; the URL may have an address in place of the name")
+        }
+    }
+}
+
+/// The parts of a URL that an option has.
+private struct Parts {
+    let isSecure: Bool
+    let host: String
+    let port: UInt16
+    /// Without a slash at the end.
+    let base: String
+
+    init(_ text: String, option: String) throws {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
             let host = url.host, !host.isEmpty, ["http", "https"].contains(scheme)
         else {
@@ -34,71 +134,10 @@ extension TargetURL {
         guard let port = UInt16(exactly: url.port ?? (scheme == "https" ? 443 : 80)), port > 0 else {
             throw CommandFailure(.usage, "\(option) has an invalid port: '\(text)'")
         }
-        let name = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         let path = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
-        let headers = try TargetOptions.headers(arguments)
-        let authorities = try TargetOptions.certificateAuthorities(arguments)
-        let http = try TargetOptions.http(isSecure: scheme == "https", arguments)
-        let stated = try TargetOptions.addresses(of: name, port: port, arguments)
-        try Self.requirePermission(for: name, at: stated, arguments)
-        let (addresses, lookup) = try Self.find(name, stated)
-        self.init(
-            base: "\(scheme)://\(host):\(port)\(path)", host: name, port: port, isSecure: scheme == "https",
-            addresses: addresses, lookup: lookup, certificateAuthorities: authorities, headers: headers,
-            sources: try TargetOptions.sources(to: addresses, arguments))
-        self.http = http
-    }
-
-    // MARK: Permission
-
-    /// Only loopback targets are allowed unless the host's name is given a second time (Docs/design.md section 9).
-    /// Decided without a resolver: even a question to it would leave the machine.
-    private static func requirePermission(for host: String, at stated: [String]?, _ arguments: Arguments)
-        throws
-    {
-        let plain = Self.canonical(host)
-        if plain == Self.productionHost, !arguments.has("--allow-production") {
-            throw CommandFailure(
-                .usage, "'\(host)' is the production host: load affects real users",
-                hint: "to go ahead, add --allow-production and --allow-target \(host)")
-        }
-        let isLocal =
-            stated.map { $0.allSatisfy(IPAddress.isLoopback) }
-            ?? (plain == "localhost" || IPAddress.isLoopback(plain))
-        guard !isLocal else { return }
-        guard let allowed = arguments["--allow-target"] else {
-            throw CommandFailure(
-                .usage,
-                "'\(host)' is not a loopback address: load on other machines is not allowed by default",
-                hint: "to go ahead, add --allow-target \(host)")
-        }
-        guard Self.canonical(allowed) == plain else {
-            throw CommandFailure(
-                .usage, "--allow-target allows '\(allowed)', but the target is '\(host)'",
-                hint: "nothing was sent")
-        }
-    }
-
-    /// Names are the same whatever their case, and with or without the dot of the root (RFC 4343, RFC 1034).
-    private static func canonical(_ host: String) -> String {
-        let lower = host.lowercased()
-        return lower.hasSuffix(".") ? String(lower.dropLast()) : lower
-    }
-
-    // MARK: Addresses
-
-    private static func find(_ host: String, _ stated: [String]?) throws -> ([String], Interval?) {
-        if let stated { return (stated, nil) }
-        if Self.canonical(host) == "localhost" { return (["127.0.0.1", "::1"], nil) }
-        if IPAddress.isNumeric(host) { return ([host], nil) }
-        let start = MonotonicClock.now()
-        do throws(ResolveFailure) {
-            let addresses = try Resolver.addresses(of: host)
-            return (addresses, .nanoseconds(MonotonicClock.now() - start))
-        } catch {
-            throw CommandFailure(
-                .unavailable, "the host name of the target cannot be resolved: \(error)",
-                hint: "nothing was sent; set an address with --resolve \(host):PORT:ADDRESS")
-        }
+        self.isSecure = scheme == "https"
+        self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        self.port = port
+        self.base = "\(scheme)://\(host):\(port)\(path)"
     }
 }

@@ -79,6 +79,11 @@ enum RemarkCoding {
         case .eventsOmitted(let count): ("events-omitted", [Int64(count)], [])
         case .digest(let digest, let events): ("digest", [Int64(events)], [digest])
         case .phonesLeftOut(let count): ("phones-left-out", [Int64(count)], [])
+        case .exported(let export):
+            (
+                "exported", [Int64(export.exported), Int64(export.dropped), export.hasMetrics ? 1 : 0],
+                [export.url] + [export.trouble].compactMap { $0 }
+            )
         case .judgedWhenMerged, .coverage, .regions: nil
         }
     }
@@ -124,7 +129,18 @@ enum RemarkCoding {
         case ("events-omitted", 1, 0): .eventsOmitted(count)
         case ("digest", 1, 1): .digest(text, events: count)
         case ("phones-left-out", 1, 0): .phonesLeftOut(count)
+        case ("exported", 3, 1...2): .exported(Self.export(numbers, texts))
         default: nil
         }
+    }
+
+    /// `numbers` has three, `texts` one or two.
+    private static func export(_ numbers: [Int64], _ texts: [String]) -> ExportSummary {
+        var export = ExportSummary(url: texts[0])
+        export.exported = Int(clamping: numbers[0])
+        export.dropped = Int(clamping: numbers[1])
+        export.hasMetrics = numbers[2] == 1
+        export.trouble = texts.dropFirst().first
+        return export
     }
 }

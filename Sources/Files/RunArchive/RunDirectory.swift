@@ -69,6 +69,8 @@ package final class RunDirectory: RunLog {
     private var hasTold = false
     /// Hears of every interval that is logged, with its start.
     package var intervalLogged: ((MetricTable, Instant) -> Void)?
+    /// Hears of every observation, whether the log has it or not, with its cause.
+    package var observationLogged: ((Observation, Cause?) -> Void)?
 
     private init(path: String, _ lock: FolderLock, log: consuming ObservationLog, eventBytesMax: Int)
         throws(OutputError)
@@ -159,6 +161,7 @@ package final class RunDirectory: RunLog {
 
     /// Takes one observation into the log.
     package func log(_ observation: Observation, cause: Cause? = nil) {
+        self.observationLogged?(observation, cause)
         guard !self.events.append(observation, cause) else { return }
         self.remarks.append(.end(.logFull(bytes: self.events.bytesMax)))
     }

@@ -33,7 +33,7 @@ package enum Remark: Hashable, Sendable {
     var merging: Merging {
         switch self {
         case .load(let remark) where remark.isSum: .madeAnew
-        case .end(.judgedWhenMerged), .end(.coverage), .end(.regions): .madeAnew
+        case .end(.judgedWhenMerged), .end(.coverage), .end(.regions), .end(.exported): .madeAnew
         case .load, .start, .end, .merge, .ofShard, .quoted: self.kind == .note ? .keptOfAll : .kept
         }
     }
@@ -120,12 +120,15 @@ package enum EndRemark: Hashable, Sendable {
     case phonesLeftOut(Int)
     case coverage(met: Int, of: Int, missed: [String])
     case regions(RegionSummary)
+    /// With a collector, what came of the spans and the metrics.
+    case exported(ExportSummary)
 
     var kind: Remark.Kind {
         switch self {
         case .interruptedBeforeCaptures, .endedWithoutReport, .worldFailed, .notReproduced, .linkNotUpdated,
             .logFull, .eventsOmitted:
             .warning
+        case .exported(let summary): summary.isWhole ? .note : .warning
         case .digest, .judgedWhenMerged, .phonesLeftOut, .coverage, .regions: .note
         }
     }

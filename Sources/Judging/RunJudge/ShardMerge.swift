@@ -166,7 +166,8 @@ package struct ShardMerge {
             self.gaps + exits + self.damage + (result.controls.isEmpty ? [] : [.load(.controlled)]) + ofShards
             + [self.retriesLeftOut].compactMap { $0 } + arrivals
             + [.merge(.merged(parts: self.parts.count, of: self.count))] + ofAll
-            + [self.coverage?.remark, self.regions.remark].compactMap { $0 }
+            + [self.coverage?.remark, self.regions.remark, self.export.map { .end(.exported($0)) }]
+            .compactMap { $0 }
         return all.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
@@ -190,6 +191,14 @@ package struct ShardMerge {
     private var coverage: CoverageTable? {
         self.parts.compactMap(\.evidence).reduce(into: self.settings.coverage) {
             $0?.add(numbers: $1.coverage)
+        }
+    }
+
+    private var export: ExportSummary? {
+        self.parts.compactMap(\.result.export).reduce(nil) { all, part in
+            var all = all
+            all?.add(part)
+            return all ?? part
         }
     }
 

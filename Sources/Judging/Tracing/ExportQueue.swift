@@ -79,7 +79,8 @@ package struct ExportQueue: Sendable {
 
     /// Spans that wait, or are under way.
     package var spans: Int {
-        self.openSpans + self.waiting.reduce(0) { $0 + $1.spans } + self.sent.reduce(0) { $0 + ($1?.spans ?? 0) }
+        self.openSpans + self.waiting.reduce(0) { $0 + $1.spans }
+            + self.sent.reduce(0) { $0 + ($1?.spans ?? 0) }
     }
 
     package var isEmpty: Bool {
@@ -139,7 +140,8 @@ package struct ExportQueue: Sendable {
     /// Returns what is to be sent now.
     package mutating func next(at now: Instant) -> Request? {
         if self.openSpans > 0, now >= self.openSince + self.limits.age { self.seal() }
-        guard now >= self.resumes, !self.waiting.isEmpty, let slot = self.sent.firstIndex(where: { $0 == nil }),
+        guard now >= self.resumes, !self.waiting.isEmpty,
+            let slot = self.sent.firstIndex(where: { $0 == nil }),
             // Until one has arrived, one at a time is enough.
             self.failures == 0 || !self.sent.contains(where: { $0 != nil })
         else { return nil }

@@ -220,7 +220,8 @@ struct PhoneSpans: Sendable {
         _ operation: Operation, _ scan: ScanNumber, _ attribute: SpanAttribute, at now: Instant,
         _ finished: (Span) -> Void
     ) {
-        guard let index = self.requests.lastIndex(where: { $0.operation == operation && $0.span.scan == scan })
+        guard
+            let index = self.requests.lastIndex(where: { $0.operation == operation && $0.span.scan == scan })
         else { return }
         self.requests[index].span.add(attribute)
         self.end(index, at: now, nil, nil, finished)
@@ -266,7 +267,8 @@ struct PhoneSpans: Sendable {
     private mutating func open(_ scan: ScanNumber, at now: Instant, _ settings: SpanSettings) -> Int {
         if let index = self.index(of: scan) { return index }
         let span = Span(
-            self.device, scan, id: TraceContext.span(ownNumber: 1), isRoot: true, "scan", .internal, from: now,
+            self.device, scan, id: TraceContext.span(ownNumber: 1), isRoot: true, "scan", .internal,
+            from: now,
             settings.attributes(of: scan, on: self.device))
         self.scans.append(OpenScan(span: span))
         return self.scans.count - 1

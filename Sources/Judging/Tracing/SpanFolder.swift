@@ -67,7 +67,9 @@ package struct SpanSettings: Sendable {
             attributes.append(.standard("url.template", .text(endpoint.template)))
             attributes.append(.standard("url.path", .text(path)))
         }
-        if attempt > 1 { attributes.append(.standard("http.request.resend_count", .number(Int64(attempt) - 1))) }
+        if attempt > 1 {
+            attributes.append(.standard("http.request.resend_count", .number(Int64(attempt) - 1)))
+        }
         if let job { attributes.append(.own("job", .text(job))) }
         return attributes
     }

@@ -130,6 +130,7 @@ extension EndRemark {
             "fault coverage: reached \(met) of \(all) target situations, those that the faults of the scenario should lead to"
                 + (missed.isEmpty ? "" : "; not reached: \(missed.joined(separator: ", "))")
         case .regions(let regions): regions.text
+        case .exported(let export): export.text
         case .judgedWhenMerged:
             FleetEvidence.invariants.map(\.rawValue).joined(separator: " and ")
                 + " are judged when the shards are merged"
@@ -174,6 +175,16 @@ extension MergeRemark {
         let numbers = first.map { String($0) }.joined(separator: ", ")
         return
             "\(Figures.count(phones, "phone", "phones")), \(phones == 1 ? "number" : "numbers") \(numbers)\(phones > first.count ? ", ..." : "")"
+    }
+}
+
+extension ExportSummary {
+    fileprivate var text: String {
+        let spans = Figures.count(self.exported, "span", "spans")
+        let metrics = self.hasMetrics ? "the metrics" : "no metrics"
+        let whole =
+            "OTLP: \(spans) and \(metrics) exported to \(Printable.line(self.url)), \(self.dropped) dropped"
+        return whole + (self.isWhole ? "" : self.trouble.map { " (\(Printable.line($0)))" } ?? "")
     }
 }
 

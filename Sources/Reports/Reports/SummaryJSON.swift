@@ -15,7 +15,8 @@ import Talaria
 /// injected, `fault`. `failure` says what cut the run short and is there only when something did, and so does
 /// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran,
 /// `book_flow` and `differences` of `texts` where books are read or reviewed, `capacity` where the load went up in steps, `rollout` where the scenario has one, `cost` where books have prices, and `partial` where phones of the fleet
-/// are missing. `target` is null where the backend was the simulated one, and `trial` is there only with one: what it
+/// are missing. `otlp` is there only with a collector: how many spans it has taken, how many were dropped, and whether it has the
+/// metrics. `target` is null where the backend was the simulated one, and `trial` is there only with one: what it
 /// did wrong, with the command that shows the first, and what was injected; the answers to probes are `probes.*` of the counters. The `peak` of a gauge of several shards is what was reached for certain, and
 /// `peak_at_most` is there only for these.
 package enum SummaryJSON {
@@ -41,6 +42,12 @@ package enum SummaryJSON {
         if let capacity = result.capacity { members["capacity"] = Self.capacity(capacity) }
         if let rollout = result.rollout { members["rollout"] = Self.rollout(rollout) }
         if !result.controls.isEmpty { members["control"] = Self.control(result) }
+        if let export = result.export {
+            members["otlp"] = .object([
+                "url": .bounded(export.url), "spans": .integer(export.exported),
+                "dropped": .integer(export.dropped), "metrics": .bool(export.hasMetrics),
+            ])
+        }
         if let reason = result.endedEarly { members["ended_early"] = .bounded(reason) }
         return .object(members)
     }

@@ -32,7 +32,7 @@ extension LiveRun {
         return RunOutput(
             directory: self.directory, console: self.console, failures: planFailures,
             isOneLine: self.preparation.request.options.isOneLine,
-            isShard: !self.head.shard.isWhole
+            isShard: !self.head.shard.isWhole, export: self.export
         ).finish(
             result, of: judge,
             judged: { self.page?.judged($0, judge.timeline.withoutPhones) },

@@ -51,6 +51,8 @@ package final class LiveRun {
     var page: RunPage?
     var isStoppedByOperator = false
     private(set) var head: RunHead
+    /// Nil without a collector.
+    private(set) var export: SpanExport?
     var control: RunControl
     var due: DueArrivals
     /// Nil if the load has no steps.
@@ -125,6 +127,7 @@ package final class LiveRun {
         self.noticeInterruption()
         self.begin()
         if let target, !self.feed.judge.isInterrupted {
+            try self.startExport(target.curl)
             self.announce()
             try self.startFleet(target)
             self.control.began()
@@ -158,6 +161,18 @@ package final class LiveRun {
         guard !self.request.options.isQuiet else { return }
         let outlook = RunOutlook(self.plan, self.preparation.expectedArrivals)
         self.console.error(outlook.banner(target: self.head.labels.target, folder: self.directory.path))
+    }
+
+    /// From here on observations are handed over to the exporter, if there is a collector.
+    private func startExport(_ backend: CurlTarget) throws {
+        guard let collector = self.request.options.collector else { return }
+        let target = self.request.target
+        let export = try SpanExport(
+            to: collector, of: self.head,
+            server: (target?.host ?? backend.addresses[0], target?.port ?? backend.port),
+            basePath: target?.basePath ?? "")
+        self.export = export
+        self.directory.observationLogged = { export.record($0, $1) }
     }
 
     /// The base of the backend, once it is there.
@@ -282,11 +297,7 @@ package final class LiveRun {
         return phone
     }
 
-    /// The trace id's run: of this seed and this time, never 0.
-    private var runID: UInt64 {
-        KeyedRandom(seed: self.plan.scenario.seed)
-            .draw(.deviceIdentity, .max, UInt64(bitPattern: self.startedWall)) | 1
-    }
+    private var runID: UInt64 { RunID.value(seed: self.plan.scenario.seed, started: self.startedWall) }
 
     private func receive(_ report: FleetReport) {
         switch report {
@@ -337,6 +348,8 @@ package final class LiveRun {
             self.followSteps()
             self.followRollout(.woke)
             self.directory.reportTrouble(on: self.console)
+            self.export?.handOver()
+            self.export?.reportTrouble(on: self.console)
             let now = self.clock.now()
             self.progress.show(now: now, self.standing(at: now))
             self.sendProgress()

@@ -18,6 +18,8 @@ package struct RunOptions {
     package let isQuiet: Bool
     /// Whether one line is printed instead of the summary.
     package var isOneLine = false
+    /// The collector that gets spans and metrics; nil for none.
+    package var collector: TargetURL?
 
     package init(
         _ loaded: LoadedScenario, command: [String], labels: RunLabels, output: String?, isTraced: Bool,

@@ -16,6 +16,8 @@ struct RunOutput {
     var isOneLine: Bool
     /// Whether others are to merge it.
     var isShard = false
+    /// Nil without a collector.
+    var export: SpanExport?
 
     /// Returns what the process ends with. `judged` gets the result before it is written, `written` as the files have it.
     func finish(
@@ -25,6 +27,7 @@ struct RunOutput {
         var result = judgement
         result.directory = self.directory.path
         if let error = judge.harnessError { self.console.error("swiftwing-sim: \(error)") }
+        if let export { result.add([.end(.exported(export.finish(result)))]) }
         judged(result)
         var complaint: OutputError?
         self.directory.write(scans: judge.scans)

@@ -40,6 +40,12 @@ package struct TargetURL {
         self.http = Self.http(isSecure: isSecure)
     }
 
+    /// What comes before the paths of its API.
+    var basePath: String {
+        self.base.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true).dropFirst(2).first
+            .map { "/" + $0 } ?? ""
+    }
+
     package func curlTarget(connectTimeout: Interval, sourceAddresses: [String]? = nil) -> CurlTarget {
         CurlTarget(
             port: self.port, addresses: self.addresses, certificateAuthorities: self.certificateAuthorities,

@@ -47,6 +47,8 @@ package final class VirtualRun {
     private var world: World
     private var judge: RunJudge
     private let head: RunHead
+    /// Nil without a collector.
+    private var export: SpanExport?
     private var progress: ProgressLine
     private var batch: [Observation] = []
     /// Nil if the load has no steps.
@@ -86,6 +88,10 @@ package final class VirtualRun {
         self.head = head
         self.directory = try request.options.makeFolder(scenario, started: started)
         self.directory.begin(self.head)
+        guard let collector = request.options.collector else { return }
+        let export = try SpanExport(to: collector, of: self.head, server: nil, basePath: "")
+        self.export = export
+        self.directory.observationLogged = { export.record($0, $1) }
     }
 
     /// The folder of its reports.
@@ -159,6 +165,7 @@ package final class VirtualRun {
         self.world.take(&self.batch)
         self.judge.receive(&self.batch, into: self.directory)
         self.directory.reportTrouble(on: self.console)
+        self.export?.reportTrouble(on: self.console)
     }
 
     private func reportFindings() {
@@ -207,7 +214,7 @@ package final class VirtualRun {
         return RunOutput(
             directory: self.directory, console: self.console, failures: planFailures,
             isOneLine: self.request.options.isOneLine,
-            isShard: !self.head.shard.isWhole
+            isShard: !self.head.shard.isWhole, export: self.export
         ).finish(result, of: self.judge)
     }
 

@@ -51,7 +51,14 @@ import Testing
         .end(.notReproduced(by: "a", savedBy: "b", digest: "c", events: 11)),
         .end(.linkNotUpdated("a", reason: "b")), .end(.logFull(bytes: .max)), .end(.eventsOmitted(12)),
         .end(.digest("4a9d1d6c228513d8", events: .max)), .end(.phonesLeftOut(13)), .quoted(.note, "𝄞"),
+        .end(.exported(exported(trouble: nil))), .end(.exported(exported(trouble: "status 503"))),
     ]
+
+    private static func exported(trouble: String?) -> ExportSummary {
+        var export = ExportSummary(url: "http://127.0.0.1:4318")
+        (export.exported, export.dropped, export.hasMetrics, export.trouble) = (14, 15, true, trouble)
+        return export
+    }
 
     /// Files that it creates itself, or that only it has.
     private static let ofMerges: [Remark] = [

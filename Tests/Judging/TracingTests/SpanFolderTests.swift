@@ -20,7 +20,8 @@ import Testing
         for (moment, scan, payload) in story {
             folder.record(
                 Observation(
-                    at: .zero + .milliseconds(moment), device: Self.phone, scan: ScanNumber(scan), what: payload),
+                    at: .zero + .milliseconds(moment), device: Self.phone, scan: ScanNumber(scan),
+                    what: payload),
                 cause: cause
             ) { spans.append($0) }
         }
@@ -28,11 +29,15 @@ import Testing
         return spans
     }
 
-    private func sent(_ operation: Talaria.Operation, _ attempt: UInt32, job: String? = nil) -> ObservationPayload {
+    private func sent(_ operation: Talaria.Operation, _ attempt: UInt32, job: String? = nil)
+        -> ObservationPayload
+    {
         .phone(.requestSent(operation, attempt: attempt, job: job, lastEventID: nil))
     }
 
-    private func replied(_ operation: Talaria.Operation, _ attempt: UInt32, _ status: Int) -> ObservationPayload {
+    private func replied(_ operation: Talaria.Operation, _ attempt: UInt32, _ status: Int)
+        -> ObservationPayload
+    {
         .phone(.replied(operation, attempt: attempt, status: status, took: .zero))
     }
 
@@ -46,7 +51,10 @@ import Testing
         (99, 1, .phone(.replied(.stream, attempt: 1, status: 200, took: .zero))),
         (99, 1, .phone(.streamOpened(job: "j", attempt: 1, after: nil, took: .zero))),
         (120, 1, .phone(.eventApplied(job: "j", id: "e1", kind: .progress, latency: .zero, replayed: false))),
-        (130, 1, .phone(.eventApplied(job: "j", id: "e2", kind: .completed, latency: .zero, replayed: false))),
+        (
+            130, 1,
+            .phone(.eventApplied(job: "j", id: "e2", kind: .completed, latency: .zero, replayed: false))
+        ),
         (130, 1, .phone(.terminalApplied(job: "j", kind: .completed, inline: .absent))),
         (131, 1, .phone(.requestSent(.results, attempt: 1, job: "j", lastEventID: nil))),
         (140, 1, .phone(.replied(.results, attempt: 1, status: 200, took: .zero))),

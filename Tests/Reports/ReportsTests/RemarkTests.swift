@@ -81,7 +81,7 @@ struct RemarkTests {
         .end(.notReproduced(by: "a", savedBy: "b", digest: "c", events: 1)),
         .end(.linkNotUpdated("a", reason: "b")),
         .end(.logFull(bytes: 1)), .end(.eventsOmitted(1)), .end(.digest("a", events: 1)),
-        .end(.judgedWhenMerged), .end(.phonesLeftOut(1)),
+        .end(.judgedWhenMerged), .end(.phonesLeftOut(1)), .end(.exported(ExportSummary(url: "a"))),
         .start(.planOfLiveRun(broke: "a", subject: "b")), .end(.coverage(met: 1, of: 2, missed: ["a"])),
         .end(.regions(RegionSummary(captures: 1, regions: 1, complete: 1))), .merge(.merged(parts: 1, of: 2)),
         .merge(.mergedRuns(seeds: [1])), .merge(.backendsDiffer(2, areShards: true)),
