@@ -205,7 +205,8 @@ let modules = [
         [
             "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "RunControl",
             "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Tracing", "Plan", "VirtualWorld", "RunSetup",
-            "Search", "SystemIO", "EventLoop", "CurlLoop", "HTTPClient", "LivePhones", "LiveServer", "BuiltIn", "ScenarioFile",
+            "Search", "SystemIO", "EventLoop", "CurlLoop", "HTTPClient", "LivePhones", "LiveServer",
+            "BuiltIn", "ScenarioFile",
             "Imaging",
             "RunArchive",
             "Reports", "Dashboard",

@@ -6,10 +6,23 @@ package import Talaria
 /// What the spans of a run have in common with its requests.
 package struct SpanSettings: Sendable {
     /// Of one operation of a group: what its requests have in common.
-    fileprivate struct Endpoint: Sendable {
-        /// `POST`, and the path with `{jobId}` in place of the job.
-        var method = ""
-        var template = ""
+    private struct Endpoint: Sendable {
+        let method: String
+        /// The path with `{jobId}` in place of the job.
+        let template: String
+        /// What is before the job, and behind it.
+        let parts: [String]
+
+        init(_ contract: ContractOperation, basePath: String) {
+            self.method = contract.method
+            self.template = basePath + contract.path
+            let parts = self.template.split(separator: "{jobId}", omittingEmptySubsequences: false)
+            self.parts = parts.map { String($0) }
+        }
+
+        func path(_ job: String) -> String {
+            self.parts.count == 2 ? self.parts[0] + job + self.parts[1] : self.template
+        }
     }
 
     /// The run in trace ids.
@@ -23,7 +36,6 @@ package struct SpanSettings: Sendable {
     private let endpoints: [[Operation: Endpoint]]
     /// What all requests have.
     let server: [SpanAttribute]
-    private let basePath: String
 
     /// - Parameter groups: The journeys, in the order of the groups of `fleet`.
     /// - Parameter server: The host and the port of the backend; nil for a simulated one without a socket.
@@ -37,12 +49,11 @@ package struct SpanSettings: Sendable {
         self.fleet = fleet
         self.faults = faults
         self.journeys = journeys.map(\.rawValue)
-        self.basePath = basePath
         self.endpoints = journeys.map { journey in
             var endpoints: [Operation: Endpoint] = [:]
             for operation in Operation.allCases {
                 guard let contract = journey.contract(of: operation) else { continue }
-                endpoints[operation] = Endpoint(method: contract.method, template: basePath + contract.path)
+                endpoints[operation] = Endpoint(contract, basePath: basePath)
             }
             return endpoints
         }
@@ -62,10 +73,9 @@ package struct SpanSettings: Sendable {
     ) -> [SpanAttribute] {
         var attributes = self.server
         if let endpoint = self.fleet.value(of: device, in: self.endpoints)?[operation] {
-            let path = endpoint.template.replacing("{jobId}", with: job ?? "{jobId}")
             attributes.append(.standard("http.request.method", .text(endpoint.method)))
             attributes.append(.standard("url.template", .text(endpoint.template)))
-            attributes.append(.standard("url.path", .text(path)))
+            attributes.append(.standard("url.path", .text(job.map(endpoint.path) ?? endpoint.template)))
         }
         if attempt > 1 {
             attributes.append(.standard("http.request.resend_count", .number(Int64(attempt) - 1)))
