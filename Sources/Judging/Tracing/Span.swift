@@ -76,7 +76,10 @@ package struct Span: Sendable {
         self.add(.standard("error.type", .text(error)))
         guard let cause else { return }
         self.add(.own("cause", .text(cause.by)))
-        if let fault = cause.fault { self.add(.own("cause.fault", .text(fault))) }
+        guard let fault = cause.fault else { return }
+        self.add(.own("cause.fault", .text(fault)))
+        // Live, an error may be observed before the fault that has caused it.
+        self.fired(fault)
     }
 }
 

@@ -77,7 +77,7 @@ package enum OTLPMetrics {
     ) {
         point.array("attributes", labels) { writer, label in
             writer.object { attribute in
-                attribute.member("key", label.name)
+                attribute.member("key", label.key)
                 attribute.object("value") { $0.member("stringValue", label.value) }
             }
         }
@@ -92,7 +92,7 @@ package enum OTLPMetrics {
     ) {
         var groups: [(labels: [MetricsTextReader.Label], samples: [Sample])] = []
         for sample in family.samples {
-            let labels = sample.labels.filter { $0.name != label }
+            let labels = sample.labels.filter { $0.key != label }
             if groups.last?.labels != labels { groups.append((labels, [])) }
             groups[groups.count - 1].samples.append(sample)
         }
@@ -108,7 +108,7 @@ package enum OTLPMetrics {
                 }
                 parts(
                     group.samples.compactMap { sample in
-                        sample.labels.first { $0.name == label }.map { ($0.value, sample.value) }
+                        sample.labels.first { $0.key == label }.map { ($0.value, sample.value) }
                     }, &point)
             }
         }
@@ -141,7 +141,7 @@ package enum OTLPMetrics {
 /// Reads the text that `OpenMetrics` writes.
 enum MetricsTextReader {
     struct Label: Equatable {
-        let name: String
+        let key: String
         let value: String
     }
 
@@ -190,7 +190,7 @@ enum MetricsTextReader {
                 isEscaped = !isEscaped && value[end] == "\\"
                 end = value.index(after: end)
             }
-            labels.append(Label(name: String(label), value: Self.plain(value[..<end])))
+            labels.append(Label(key: String(label), value: Self.plain(value[..<end])))
             rest = value[end...].dropFirst()
         }
         if rest.first == "}" { rest = rest.dropFirst() }

@@ -67,6 +67,10 @@ static const char control[] = {
 #embed "../../../Docs/manual/control.md" suffix(, )
     0};
 
+static const char tracing[] = {
+#embed "../../../Docs/manual/tracing.md" suffix(, )
+    0};
+
 static const char photo_to_library[] = {
 #embed "../../../Docs/manual/photo-to-library.md" suffix(, )
     0};
@@ -120,6 +124,7 @@ static const struct shim_manual_page pages[] = {
     {"profiles-and-dialects", profiles_and_dialects},
     {"live-and-simulated", live_and_simulated},
     {"control", control},
+    {"tracing", tracing},
     {"photo-to-library", photo_to_library},
     {"staging", staging},
     {"ci", ci},

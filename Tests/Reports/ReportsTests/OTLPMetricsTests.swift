@@ -50,7 +50,7 @@ import Tracing
             families[0].samples == [
                 .init(
                     suffix: "_total",
-                    labels: [.init(name: "x", value: #"1,} "2""#), .init(name: "y", value: #"\"#)], value: "3"
+                    labels: [.init(key: "x", value: #"1,} "2""#), .init(key: "y", value: #"\"#)], value: "3"
                 )
             ])
         let texts = families.map { String(decoding: OTLPMetrics.metric($0, ("0", "9")), as: UTF8.self) }
