@@ -47,11 +47,11 @@ enum SimulateCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if PlanOptions.isPlan(arguments.positionals[0]) { return try PlanOptions.explain(arguments, console) }
+        try CollectorOption.requireUse(arguments)
         if let seeds = arguments["--seeds"] {
             return try SearchOptions.run(seeds: SeedRange(seeds), arguments, console)
         }
         try SearchOptions.requireSearch(arguments)
-        try CollectorOption.requireUse(arguments)
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         ScenarioSource.warn(loaded, console)
         let baseline = try Baseline(arguments, world: .virtual, scenario: loaded.scenario.name)
