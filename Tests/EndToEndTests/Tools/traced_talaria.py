@@ -3,6 +3,8 @@
 usage: traced_talaria.py COLLECTOR [options of talaria.py]
 """
 
+import asyncio
+import contextvars
 import os
 import runpy
 import sys
@@ -19,8 +21,18 @@ exporter = OTLPSpanExporter(endpoint=sys.argv.pop(1) + "/v1/traces")
 provider.add_span_processor(BatchSpanProcessor(exporter, schedule_delay_millis=300))
 
 config = uvicorn.Config
-# Without the spans of single messages, of which a stream has many.
-uvicorn.Config = lambda application, **rest: config(
-    OpenTelemetryMiddleware(application, tracer_provider=provider, exclude_spans=["receive", "send"]), **rest
-)
+
+
+def traced(application):
+    # Without the spans of single messages, of which a stream has many.
+    application = OpenTelemetryMiddleware(application, tracer_provider=provider, exclude_spans=["receive", "send"])
+
+    async def alone(*request):
+        # uvicorn may begin the next request of a connection in the context of the one before, whose span would be its parent.
+        await asyncio.create_task(application(*request), context=contextvars.Context())
+
+    return alone
+
+
+uvicorn.Config = lambda application, **rest: config(traced(application), **rest)
 runpy.run_path(os.path.join(os.path.dirname(os.path.abspath(__file__)), "talaria.py"), run_name="__main__")
