@@ -27,9 +27,9 @@ def traced(application):
     # Without the spans of single messages, of which a stream has many.
     application = OpenTelemetryMiddleware(application, tracer_provider=provider, exclude_spans=["receive", "send"])
 
-    async def alone(*request):
+    async def alone(scope, receive, send):
         # uvicorn may begin the next request of a connection in the context of the one before, whose span would be its parent.
-        await asyncio.create_task(application(*request), context=contextvars.Context())
+        await asyncio.create_task(application(scope, receive, send), context=contextvars.Context())
 
     return alone
 
