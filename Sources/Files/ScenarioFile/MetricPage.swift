@@ -104,7 +104,41 @@ package enum MetricPage {
         page += MarkdownTable.text(
             ["metric", "what it is"],
             CostMetric.allCases.map { ["`\($0.rawValue)`", $0.meaning] })
+        return page + Self.names
+    }
+
+    /// The names that Prometheus reads.
+    private static var names: String {
+        let rate = RateMetric.uploadFailed
+        let page = """
+
+            ## For Prometheus
+
+            `metrics.prom` of a run, `/metrics` of its dashboard ([control](control.md#prometheus-and-grafana)) and `/_sim/metrics` of `serve`
+            and `proxy` have the same names:
+
+            - a time such as `scan.time` is the histogram `\(MetricFamily(.scanTime).name)`, with buckets of 1, 2 and 5 times each power
+              of ten from 1 ms to 500 s, and the gauge `\(MetricFamily(quantilesOf: .scanTime).name)`, with the exact percentiles since the
+              start of the run by the label `quantile`
+            - a failure rate such as `\(rate.rawValue)` is the two counters `\(MetricFamily(failedOf: rate).sampleNames[0])` and
+              `\(MetricFamily(operationsOf: rate).sampleNames[0])`
+            - a count such as `scans.lost` is the counter `\(MetricFamily(.scansLost).sampleNames[0])`, and a cost the gauge
+              `\(MetricFamily(.total).name)`
+
+            The fleet has no label. If there are several groups, each has the label `group`; `{group=""}` is the fleet alone. Beside them:
+
+
+            """
         return page
+            + MarkdownTable.text(
+                ["name", "type", "labels", "what it is"],
+                MetricFamily.Fact.allCases.map { fact in
+                    let family = MetricFamily(fact)
+                    return [
+                        "`\(family.sampleNames[0])`", family.kind.rawValue,
+                        fact.labels.map { "`\($0)`" }.joined(separator: ", "), family.help,
+                    ]
+                })
     }
 
     private static func target(_ needsBackend: Bool) -> String { needsBackend ? "n/a" : "yes" }

@@ -161,6 +161,9 @@ package final class Dashboard {
         private var page: LivePage?
         /// The newest moment if it was not rendered, because no browser follows.
         private var undrawn: LiveMoment?
+        /// What `/metrics` tells: the newest moment, and the verdict after it.
+        private var newest: LiveMoment?
+        private var verdict: RunResult?
         private var flushTimer: LoopTimer?
         private var flushDeadline: Instant?
         /// Whether the page may have to be shown when the run is over.
@@ -180,6 +183,7 @@ package final class Dashboard {
                     self.server?.answer(number, .refused("too many orders are waiting"))
                 }
             }
+            self.server?.writeMetrics = { [unowned self] in self.metrics(as: $0) }
             self.flushTimer = LoopTimer(loop: loop) { [unowned self] _ in self.stopIfFlushed() }
         }
 
@@ -201,12 +205,15 @@ package final class Dashboard {
                     if isNewest { self.take(moment) }
                 case .judged(let result, let timeline):
                     self.undrawn = nil
+                    self.verdict = result
+                    self.server?.momentChanged()
                     // Nothing is rendered while no browser follows.
                     guard self.stays || self.server?.hasFollowers == true,
                         let frame = self.page?.lastFrame(result, timeline)
                     else { continue }
                     self.server?.show(frame)
                 case .finish(let result, let stays):
+                    self.verdict = result
                     self.finish(
                         LivePage.lastHead(result, stays: stays), LivePage.lastLine(result), stays: stays)
                 case .fail(let text):
@@ -223,8 +230,16 @@ package final class Dashboard {
         private func take(_ moment: LiveMoment) {
             self.page?.read(moment)
             self.undrawn = moment
+            self.newest = moment
+            self.server?.momentChanged()
             guard self.server?.hasFollowers == true, let frame = self.draw() else { return }
             self.server?.show(frame)
+        }
+
+        private func metrics(as format: MetricsText.Format) -> String {
+            if let verdict { return OpenMetrics.text(verdict, as: format) }
+            guard let moment = self.newest, let page = self.page else { return MetricsText(format).finished }
+            return page.metrics(moment, as: format)
         }
 
         private func draw() -> LiveFrame? {

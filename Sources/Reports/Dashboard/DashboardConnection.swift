@@ -139,6 +139,8 @@ final class DashboardConnection {
             self.server.followerJoined()
             self.sendNewest()
             if let last = self.server.last { self.finish(last, stays: true) }
+        case .metrics(let format, let isHead):
+            self.end(with: self.server.metrics(as: format, isHead: isHead))
         case .control(let order):
             self.state = .deciding(since: self.server.now)
             self.server.ask(order, for: self)

@@ -1,4 +1,5 @@
 import JSON
+import Metrics
 import RunControl
 import Wire
 
@@ -9,6 +10,8 @@ struct DashboardRouter {
         case reply([UInt8])
         /// The head of the stream, what was seen of it before, and how it is cut into pieces.
         case follow(head: [UInt8], last: String?, isChunked: Bool)
+        /// The numbers of the run; `reply(metrics:as:isHead:)` makes bytes of them.
+        case metrics(MetricsText.Format, isHead: Bool)
         /// The run decides; `response(to:)` makes bytes of its decision.
         case control(ControlOrder)
     }
@@ -39,11 +42,15 @@ struct DashboardRouter {
             return self.refusal(
                 403, "the dashboard is only available on this machine, at 127.0.0.1 or localhost", head)
         }
-        guard head.path == "/" || head.path == "/events" else {
-            return self.refusal(404, "not found: only / and /events exist", head)
+        guard ["/", "/events", "/metrics"].contains(head.path) else {
+            return self.refusal(404, "not found: only /, /events and /metrics exist", head)
         }
         guard head.method == "GET" || head.method == "HEAD" else {
             return self.refusal(405, "only GET and HEAD are allowed", head)
+        }
+        if head.path == "/metrics" {
+            return .metrics(
+                MetricsText.Format(accept: head.headers["Accept"]), isHead: head.method == "HEAD")
         }
         guard head.path == "/events" else {
             return self.reply(
@@ -80,6 +87,11 @@ struct DashboardRouter {
         }
     }
 
+    /// `text`: the numbers of the run.
+    func reply(metrics text: String, as format: MetricsText.Format, isHead: Bool) -> [UInt8] {
+        self.reply(200, ["Content-Type": format.contentType], Array(text.utf8), isHead: isHead)
+    }
+
     private static func json(
         _ status: Int, _ key: StaticString, _ text: String, isHead: Bool = false
     ) -> [UInt8] {
@@ -107,11 +119,13 @@ struct DashboardRouter {
 
     private func reply(_ status: Int, _ fields: HeaderFields, _ body: [UInt8], _ head: RequestHead) -> Answer
     {
+        .reply(self.reply(status, fields, body, isHead: head.method == "HEAD"))
+    }
+
+    private func reply(_ status: Int, _ fields: HeaderFields, _ body: [UInt8], isHead: Bool) -> [UInt8] {
         var fields = Self.fields(fields)
         fields.append("Connection", "close")
-        var bytes = Self.head(status, fields, .length(body.count))
-        if head.method != "HEAD" { bytes += body }
-        return .reply(bytes)
+        return Self.head(status, fields, .length(body.count)) + (isHead ? [] : body)
     }
 
     private static func fields(_ more: HeaderFields) -> HeaderFields {

@@ -1,4 +1,5 @@
 import EventLoop
+import Metrics
 import RunControl
 import SimBase
 import SystemIO
@@ -18,6 +19,10 @@ final class DashboardServer {
     private var answer: (after: Int, version: Int, events: [UInt8])?
     /// Returns the newest frame that was not rendered yet.
     private let renew: () -> LiveFrame?
+    /// Writes the numbers of the newest moment. Nil before there is one.
+    var writeMetrics: ((MetricsText.Format) -> String)?
+    /// The numbers as they were last asked for: each moment is written once at most in each format.
+    private var metrics: [(format: MetricsText.Format, text: String)] = []
     /// Sends an order to the run, which answers with its number. Nil if orders are not accepted.
     var takeOrder: ((Int, ControlOrder) -> Void)?
     private var orders = 0
@@ -93,6 +98,20 @@ final class DashboardServer {
     func end() {
         self.isOver = true
         self.watch?.cancel()
+    }
+
+    // MARK: Metrics
+
+    /// There is a newer moment.
+    func momentChanged() { self.metrics = [] }
+
+    func metrics(as format: MetricsText.Format, isHead: Bool) -> [UInt8] {
+        if let known = self.metrics.first(where: { $0.format == format }) {
+            return self.router.reply(metrics: known.text, as: format, isHead: isHead)
+        }
+        let text = self.writeMetrics?(format) ?? MetricsText(format).finished
+        self.metrics.append((format, text))
+        return self.router.reply(metrics: text, as: format, isHead: isHead)
     }
 
     // MARK: Orders

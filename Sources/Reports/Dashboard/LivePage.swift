@@ -38,11 +38,35 @@ package struct LivePage {
         self.processorBefore = (moment.at, used)
     }
 
-    package mutating func frame(_ moment: LiveMoment) -> LiveFrame {
+    /// The result of a moment, with what was read from the files.
+    private func result(_ moment: LiveMoment) -> RunResult {
         var result = moment.result
         result.metrics.add(self.series.table)
         result.slos = self.series.results(result.metrics).map(\.soFar)
-        let told = max(moment.timeline.until, moment.at - Self.observationLag)
+        return result
+    }
+
+    /// The end of what the timeline of a moment tells.
+    private static func told(_ moment: LiveMoment) -> Instant {
+        max(moment.timeline.until, moment.at - Self.observationLag)
+    }
+
+    /// The numbers of a moment for a scraper.
+    package func metrics(_ moment: LiveMoment, as format: MetricsText.Format) -> String {
+        let last = moment.timeline.shown(at: Self.told(moment), windowsMax: Self.windowsMax).windows.last
+        var result = self.result(moment)
+        result.take(moment.timeline.errors)
+        return OpenMetrics.text(
+            result,
+            .init(
+                scansPlanned: moment.scansPlanned, phonesConnected: last?.connectedMost,
+                phonesReconnecting: last?.reconnectingMost, phonesOffline: moment.phonesOffline,
+                latenessMost: moment.latenessMost), as: format)
+    }
+
+    package mutating func frame(_ moment: LiveMoment) -> LiveFrame {
+        let result = self.result(moment)
+        let told = Self.told(moment)
         var report = RunReport(
             live: result, moment.timeline.shown(at: told, windowsMax: Self.windowsMax),
             tracks: self.series.tracks(until: min(told, moment.measured)), width: self.series.width,

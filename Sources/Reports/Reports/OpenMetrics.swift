@@ -1,194 +1,253 @@
 import Ledger
-import Metrics
+package import Metrics
 import Observations
 import RunArchive
-import RunJudge
+package import RunJudge
 import RunMetrics
-import SimBase
+package import SimBase
 import Talaria
 
-/// `metrics.prom`: the run's numbers in the OpenMetrics text format, for dashboards. Latencies are summaries in seconds;
-/// what this run cannot know is left out.
-enum OpenMetrics {
-    private static let prefix = "swiftwing_"
+/// The run's numbers for Prometheus and what reads its formats: `metrics.prom` of a run that is over, and `/metrics` of one that
+/// goes on. What this run cannot know is left out.
+package enum OpenMetrics {
+    /// What only a run in progress has.
+    package struct Progress: Sendable {
+        /// `nil`: it depends on the backend.
+        package var scansPlanned: Int?
+        package var phonesConnected: Int?
+        package var phonesReconnecting: Int?
+        package var phonesOffline: Int
+        package var latenessMost: Interval?
 
-    static func text(_ result: RunResult) -> String {
-        var text = ""
-        let run =
-            "scenario=\"\(Self.escaped(result.scenario.name))\",seed=\"\(result.seed)\",world=\"\(result.world.rawValue)\""
-        text += Self.family(
-            "run", "info", "Name and configuration of the run.",
-            [
-                "_info{\(run),tool=\"\(Self.escaped(result.tool))\",sha256=\"\(Self.escaped(result.scenario.sha256))\"\(Self.labels(result.labels))} 1"
-            ])
-        text += Self.family(
-            "run_exit_code", "gauge", "Exit code of the process.", ["{\(run)} \(result.exit.rawValue)"])
-        text += Self.family(
-            "run_passed", "gauge", "1 when every objective and invariant held.",
-            [
-                "{\(run)} \(result.exit == .success ? 1 : 0)"
-            ])
-        text += Self.family(
-            "run_seconds", "gauge", "Length of the run.",
-            ["{\(run)} \(Figures.seconds(result.length.nanoseconds))"],
-            unit: "seconds")
-        text += Self.family("phones", "gauge", "Phones of the fleet.", ["{\(run)} \(result.devices)"])
-        text += Self.objectives(result, run) + Self.invariants(result, run)
-        text += Self.latencies(result) + Self.rates(result) + Self.counts(result) + Self.costs(result)
-        text += Self.losses(result)
-        return text + "# EOF\n"
+        package init(
+            scansPlanned: Int?, phonesConnected: Int?, phonesReconnecting: Int?, phonesOffline: Int,
+            latenessMost: Interval?
+        ) {
+            self.scansPlanned = scansPlanned
+            self.phonesConnected = phonesConnected
+            self.phonesReconnecting = phonesReconnecting
+            self.phonesOffline = phonesOffline
+            self.latenessMost = latenessMost
+        }
     }
 
-    /// `,target="http://127.0.0.1:8080",tag_build="1432"`
-    private static func labels(_ labels: RunLabels) -> String {
-        (labels.target.map { ",target=\"\(Self.escaped($0))\"" } ?? "")
-            + (labels.http.map { ",http=\"\($0.version.rawValue)\",http_by=\"\($0.decision.rawValue)\"" }
-                ?? "")
-            + labels.tags.map { ",tag_\($0.key)=\"\(Self.escaped($0.value))\"" }.joined()
-    }
-
-    private static func family(
-        _ name: String, _ type: String, _ help: String, _ samples: [String], unit: String? = nil
+    /// `progress`: nil if the run is over.
+    package static func text(
+        _ result: RunResult, _ progress: Progress? = nil, as format: MetricsText.Format = .openMetrics
     ) -> String {
-        guard !samples.isEmpty else { return "" }
-        let full = Self.prefix + name
-        var text = "# TYPE \(full) \(type)\n"
-        if let unit { text += "# UNIT \(full) \(unit)\n" }
-        text += "# HELP \(full) \(Self.escaped(help))\n"
-        return text + samples.map { full + $0 + "\n" }.joined()
-    }
-
-    /// `sse.connect.time` of a metric's name as OpenMetrics allows it.
-    private static func name(_ name: String) -> String {
-        String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-    }
-
-    private static func scopes(_ result: RunResult) -> [(labels: String, scope: MetricScope)] {
-        var scopes: [(labels: String, scope: MetricScope)] = [("", .fleet)]
-        guard result.groups.count > 1 else { return scopes }
-        for group in result.groups {
-            scopes.append(("group=\"\(Self.escaped(group.name))\"", .group(group.name)))
+        var text = MetricsText(format)
+        let run: MetricsText.Labels = [
+            ("scenario", result.scenario.name), ("seed", "\(result.seed)"), ("world", result.world.rawValue),
+        ]
+        text.add(.run, [(run + Self.labels(result), "1")])
+        text.add(.runActive, progress == nil ? 0 : 1)
+        if progress == nil {
+            text.add(.runExitCode, [(run, "\(result.exit.rawValue)")])
+            text.add(.runPassed, [(run, result.exit == .success ? "1" : "0")])
         }
-        return scopes
+        text.add(.runSeconds, [(run, MetricsText.seconds(result.length.nanoseconds))])
+        text.add(.phones, [(run, "\(result.devices)")])
+        if let progress { Self.add(progress, to: &text) }
+        text.add(.scansOpen, result.totals.scans.open)
+        Self.addVerdicts(result, to: &text)
+        Self.addMetrics(result, to: &text)
+        Self.addErrors(result, to: &text)
+        Self.addResources(result, to: &text)
+        return text.finished
     }
 
-    private static func labels(_ labels: [String]) -> String {
-        let used = labels.filter { !$0.isEmpty }
-        return used.isEmpty ? "" : "{\(used.joined(separator: ","))}"
-    }
-
-    // MARK: Families
-
-    private static func latencies(_ result: RunResult) -> String {
-        LatencyMetric.allCases.map { metric in
-            let samples = Self.scopes(result).flatMap { labels, scope -> [String] in
-                guard case .measured(let histogram) = result.metrics.histogram(metric, of: scope),
-                    let summary = LatencySummary(histogram)
-                else { return [] }
-                let quantiles: [(String, Int64)] = [
-                    ("0.5", summary.p50), ("0.9", summary.p90), ("0.95", summary.p95), ("0.99", summary.p99),
-                    ("0.999", summary.p999), ("1.0", summary.maximum),
-                ]
-                let sum = DecimalText.text(
-                    Int64(clamping: histogram.sum), decimals: 9, shown: 9...9)
-                return quantiles.map { quantile, value in
-                    Self.labels([labels, "quantile=\"\(quantile)\""])
-                        + " \(DecimalText.text(value, decimals: 9, shown: 9...9))"
-                } + [
-                    "_count\(Self.labels([labels])) \(histogram.total)",
-                    "_sum\(Self.labels([labels])) \(sum)",
-                ]
-            }
-            return Self.family(
-                Self.name(metric.rawValue) + "_seconds", "summary", metric.meaning, samples, unit: "seconds")
-        }.joined()
-    }
-
-    private static func rates(_ result: RunResult) -> String {
-        RateMetric.allCases.map { metric in
-            var failed: [String] = []
-            var all: [String] = []
-            for (labels, scope) in Self.scopes(result) {
-                guard case .measured(let rate) = result.metrics.rate(metric, of: scope) else { continue }
-                failed.append("_total\(Self.labels([labels])) \(rate.failed)")
-                all.append("_total\(Self.labels([labels])) \(rate.total)")
-            }
-            let name = Self.name(metric.rawValue)
-            return Self.family(name, "counter", "Operations that failed.", failed)
-                + Self.family(name + "_operations", "counter", "Operations that were attempted.", all)
-        }.joined()
-    }
-
-    private static func counts(_ result: RunResult) -> String {
-        var text = CountMetric.allCases.map { metric in
-            let samples = Self.scopes(result).compactMap { labels, scope -> String? in
-                guard case .measured(let count) = result.metrics.count(metric, of: scope) else { return nil }
-                return "_total\(Self.labels([labels])) \(count)"
-            }
-            return Self.family(
-                Self.name(metric.rawValue), "counter", "\(metric.rawValue) of the run.", samples)
-        }.joined()
-        let replies = result.metrics.everything(of: .fleet).replies.map {
-            "_total{status=\"\($0.status == 0 ? "other" : String($0.status))\"} \($0.count)"
+    private static func labels(_ result: RunResult) -> MetricsText.Labels {
+        var labels: MetricsText.Labels = [("tool", result.tool), ("sha256", result.scenario.sha256)]
+        if let target = result.labels.target { labels.append(("target", target)) }
+        if let http = result.labels.http {
+            labels += [("http", http.version.rawValue), ("http_by", http.decision.rawValue)]
         }
-        text += Self.family("http_replies", "counter", "HTTP responses by status.", replies)
-        let faults = result.faults.compactMap { fault in
-            fault.count.map { "_total{fault=\"\(Self.escaped(fault.id))\"} \($0)" }
+        return labels + result.labels.tags.map { ("tag_\($0.key)", $0.value) }
+    }
+
+    private static func add(_ progress: Progress, to text: inout MetricsText) {
+        let states = [
+            ("connected", progress.phonesConnected), ("reconnecting", progress.phonesReconnecting),
+            ("offline", progress.phonesOffline),
+        ]
+        text.add(
+            .phonesByState,
+            states.compactMap { name, count in count.map { ([("state", name)], "\($0)") } })
+        text.add(.scansPlanned, progress.scansPlanned)
+        if let most = progress.latenessMost {
+            text.add(.generatorLatenessMost, [([], MetricsText.seconds(most.nanoseconds))])
         }
-        return text + Self.family("faults_fired", "counter", "Firings by fault.", faults)
     }
 
-    private static func costs(_ result: RunResult) -> String {
-        CostMetric.allCases.map { metric in
-            let samples = Self.scopes(result).compactMap { labels, scope -> String? in
-                guard case .measured(let cost?) = result.metrics.cost(metric, of: scope) else { return nil }
-                return "\(Self.labels([labels])) \(cost.text(shown: 9...9))"
+    // MARK: Metrics
+
+    /// The fleet has no label, and each of several groups has one.
+    private static func scopes(_ result: RunResult) -> [(labels: MetricsText.Labels, scope: MetricScope)] {
+        let groups = result.groups.count > 1 ? result.groups.map(\.name) : []
+        return [([], .fleet)] + groups.map { ([("group", $0)], .group($0)) }
+    }
+
+    private static func addMetrics(_ result: RunResult, to text: inout MetricsText) {
+        let scopes = Self.scopes(result)
+        func samples(_ value: (MetricScope) -> String?) -> MetricsText.Samples {
+            scopes.compactMap { labels, scope in value(scope).map { (labels, $0) } }
+        }
+        for metric in LatencyMetric.allCases {
+            let histograms = scopes.compactMap { labels, scope -> (MetricsText.Labels, HDRHistogram)? in
+                guard case .measured(let histogram) = result.metrics.histogram(metric, of: scope) else {
+                    return nil
+                }
+                return (labels, histogram)
             }
-            return Self.family(
-                Self.name(metric.rawValue) + "_dollars", "gauge", metric.meaning, samples, unit: "dollars")
-        }.joined()
+            text.add(MetricFamily(metric), histograms)
+            text.add(MetricFamily(quantilesOf: metric), histograms.flatMap(Self.quantiles))
+        }
+        for metric in RateMetric.allCases {
+            func count(_ path: KeyPath<FailureRate, Int64>) -> MetricsText.Samples {
+                samples { scope in
+                    guard case .measured(let rate) = result.metrics.rate(metric, of: scope) else {
+                        return nil
+                    }
+                    return "\(rate[keyPath: path])"
+                }
+            }
+            text.add(MetricFamily(failedOf: metric), count(\.failed))
+            text.add(MetricFamily(operationsOf: metric), count(\.total))
+        }
+        for metric in CountMetric.allCases {
+            text.add(
+                MetricFamily(metric),
+                samples { scope in
+                    guard case .measured(let count) = result.metrics.count(metric, of: scope) else {
+                        return nil
+                    }
+                    return "\(count)"
+                })
+        }
+        for metric in CostMetric.allCases {
+            text.add(
+                MetricFamily(metric),
+                samples { scope in
+                    guard case .measured(let cost?) = result.metrics.cost(metric, of: scope) else {
+                        return nil
+                    }
+                    return cost.text(shown: 9...9)
+                })
+        }
     }
 
-    private static func losses(_ result: RunResult) -> String {
-        Self.family(
-            "disconnections", "counter", "Lost streams by cause and outcome.",
-            result.losses.flatMap { loss in
-                [
-                    ("resumed", loss.resumed), ("restarted", loss.restarted), ("gave-up", loss.gaveUp),
-                    ("open", loss.unresolved),
-                ].map { "_total{cause=\"\(loss.cause.rawValue)\",outcome=\"\($0.0)\"} \($0.1)" }
-            })
+    private static func quantiles(_ labels: MetricsText.Labels, _ histogram: HDRHistogram)
+        -> MetricsText.Samples
+    {
+        guard let summary = LatencySummary(histogram) else { return [] }
+        let quantiles = [
+            ("0.5", summary.p50), ("0.9", summary.p90), ("0.95", summary.p95), ("0.99", summary.p99),
+            ("0.999", summary.p999), ("1.0", summary.maximum),
+        ]
+        return quantiles.map { (labels + [("quantile", $0)], MetricsText.seconds($1)) }
     }
 
-    private static func objectives(_ result: RunResult, _ run: String) -> String {
+    // MARK: Verdicts
+
+    private static func addVerdicts(_ result: RunResult, to text: inout MetricsText) {
         // Two objectives may judge the same in the same words.
         var seen = Set<String>()
-        let samples = result.slos.compactMap { slo -> String? in
-            guard let passed = slo.passed else { return nil }
-            let labels =
-                "metric=\"\(Self.escaped(slo.slo.selector.description))\","
-                + "expression=\"\(Self.escaped(slo.slo.condition.description))\",severity=\"\(slo.slo.severity.rawValue)\""
-            return seen.insert(labels).inserted ? "{\(labels)} \(passed ? 1 : 0)" : nil
+        let slos = result.slos.compactMap { result -> (labels: MetricsText.Labels, result: SLOResult)? in
+            let labels: MetricsText.Labels = [
+                ("metric", result.slo.selector.description), ("expression", result.slo.condition.description),
+                ("severity", result.slo.severity.rawValue),
+            ]
+            return seen.insert(labels.map { $0.1 }.joined(separator: "\n")).inserted ? (labels, result) : nil
         }
-        return Self.family("slo_passed", "gauge", "1 when the objective held.", samples)
-    }
-
-    private static func invariants(_ result: RunResult, _ run: String) -> String {
-        Self.family(
-            "invariant_violations", "gauge", "Violations of each invariant.",
+        text.add(
+            .sloPassed, slos.compactMap { slo in slo.result.passed.map { (slo.labels, $0 ? "1" : "0") } })
+        text.add(
+            .sloValue, slos.compactMap { slo in slo.result.value.map { (slo.labels, Self.text($0)) } })
+        text.add(.sloLimit, slos.map { ($0.labels, Self.text($0.result.slo.condition.threshold)) })
+        text.add(
+            .invariantViolations,
             result.verdicts.filter { $0.standing != .notAvailable }.map {
-                "{invariant=\"\($0.invariant.rawValue)\"} \($0.violations)"
+                ([("invariant", $0.invariant.rawValue)], "\($0.violations)")
             })
     }
 
-    /// The text as it is written in a label and in a help text.
-    private static func escaped(_ text: String) -> String {
-        Printable.line(text).map { sign in
-            switch sign {
-            case "\\": "\\\\"
-            case "\"": "\\\""
-            default: String(sign)
+    private static func text(_ value: SLOValue) -> String {
+        switch value {
+        case .time(let nanoseconds): MetricsText.seconds(nanoseconds)
+        case .share(let rate): Figures.ratio(rate)
+        case .number(let number): "\(number)"
+        case .money(let microdollars): DecimalText.text(microdollars, decimals: 6, shown: 0...6)
+        }
+    }
+
+    private static func text(_ threshold: Threshold) -> String {
+        switch threshold {
+        case .time(let nanoseconds): MetricsText.seconds(nanoseconds)
+        case .share(let perMillion): DecimalText.text(perMillion, decimals: 6, shown: 0...6)
+        case .number(let number): "\(number)"
+        case .money(let microdollars): DecimalText.text(microdollars, decimals: 6, shown: 0...6)
+        }
+    }
+
+    // MARK: Trouble
+
+    private static func addErrors(_ result: RunResult, to text: inout MetricsText) {
+        // One sample for each family and cause: names of errors may be a server's.
+        var errors = Counters()
+        for row in result.errors {
+            var known = 0
+            for entry in row.causes.entries {
+                errors.add(Int64(entry.count), to: "\(row.trouble.family.rawValue)\n\(entry.cause.by)")
+                known += entry.count
             }
-        }.joined()
+            // Those of an older log have none.
+            if known < row.count {
+                errors.add(Int64(row.count - known), to: "\(row.trouble.family.rawValue)\nunknown")
+            }
+        }
+        text.add(
+            .errors,
+            errors.entries.map { name, count in
+                let parts = name.split(separator: "\n").map(String.init)
+                return ([("family", parts[0]), ("cause", parts[1])], "\(count)")
+            })
+        text.add(
+            .disconnections,
+            result.losses.flatMap { loss in
+                [("resumed", loss.resumed), ("restarted", loss.restarted), ("gave-up", loss.gaveUp)].map {
+                    ([("cause", loss.cause.rawValue), ("outcome", $0)], "\($1)")
+                }
+            })
+        text.add(
+            .disconnectionsOpen,
+            result.losses.map { ([("cause", $0.cause.rawValue)], "\($0.unresolved)") })
+        text.add(
+            .httpReplies,
+            result.metrics.everything(of: .fleet).replies.map {
+                ([("status", $0.status == 0 ? "other" : "\($0.status)")], "\($0.count)")
+            })
+        text.add(
+            .faultsFired,
+            result.faults.compactMap { fault in fault.count.map { ([("fault", fault.id)], "\($0)") } })
+    }
+
+    private static func addResources(_ result: RunResult, to text: inout MetricsText) {
+        text.add(.generatorHealthy, result.isTrustworthy ? 1 : 0)
+        let processes = [("phones", result.resources.client), ("backend", result.resources.backend)]
+        text.add(
+            .processCPU,
+            processes.compactMap { name, usage in
+                usage.map { ([("process", name)], MetricsText.seconds($0.processor.nanoseconds)) }
+            })
+        text.add(
+            .processMemory,
+            processes.compactMap { name, usage in
+                usage.map { ([("process", name)], "\($0.residentBytes)") }
+            })
+        if let bytes = result.resources.streamBytes {
+            text.add(
+                .streamBytes,
+                [("sent", bytes.sent), ("received", bytes.received)].map { ([("direction", $0)], "\($1)") })
+        }
     }
 }

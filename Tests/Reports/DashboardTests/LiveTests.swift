@@ -188,6 +188,36 @@ import Testing
                 == "FAILED, exit code 99; report in Reports/2026-11-21T093000Z-flaky-network-42")
     }
 
+    @Test func `a scraper gets what the run knows so far, and no verdict`() throws {
+        let scratch = try Scratch()
+        let head = Samples.head(groups: ["commuters"])
+        let directory = try RunDirectory.create(
+            .exactly(scratch.at("run")), log: ObservationLog(isTracing: false, faults: head.faults))
+        directory.begin(head)
+        directory.log(Self.second(0, head), from: .zero, length: .seconds(1))
+        var page = LivePage(
+            folders: [(path: scratch.at("run"), head: head)],
+            objectives: SLOParts(try Self.objectives(), faults: []))
+        var result = Samples.passed()
+        result.metrics = head.table
+        result.slos = []
+        let moment = Self.moment(result, at: .seconds(3))
+        page.read(moment)
+        let text = page.metrics(moment, as: .openMetrics)
+        for line in [
+            "swiftwing_run_active 1", "swiftwing_upload_time_seconds_count 5",
+            "swiftwing_sse_events_total 7",
+            "swiftwing_slo_value{metric=\"sse.connect.failed\",expression=\"rate < 5%\",severity=\"error\"} 1.000000",
+            "swiftwing_slo_limit{metric=\"upload.time\",expression=\"p(95) < 1s\",severity=\"error\"} 1.0",
+            "swiftwing_slo_passed{metric=\"upload.time\",expression=\"p(95) < 1s\",severity=\"error\"} 1",
+            "swiftwing_phones_by_state{state=\"offline\"} 3", "swiftwing_scans_planned 120",
+            "swiftwing_generator_healthy 1", "swiftwing_generator_lateness_most_seconds 0.002",
+        ] { #expect(text.contains("\n\(line)\n"), "\(line) in\n\(text)") }
+        #expect(!text.contains("run_exit_code") && !text.contains("run_passed"))
+        #expect(!text.contains("slo_passed{metric=\"results.time\""), "it has no data yet")
+        #expect(OpenMetrics.text(result).contains("\nswiftwing_run_active 0\n"))
+    }
+
     @Test func `the target and the tags are on the page, while the run goes on and at its end`() throws {
         var result = Self.going()
         result.labels = RunLabels(

@@ -99,6 +99,27 @@ import Wire
         #expect(Self.status(Self.head("/events", headers: ["Host": host])) == 403)
     }
 
+    @Test func `the numbers come in the format that a scraper accepts, and only to names of this machine`() {
+        func answer(_ headers: HeaderFields, method: String = "GET") -> DashboardRouter.Answer {
+            Self.router.answer(Self.head("/metrics", method: method, headers: headers), hasRoom: false)
+        }
+        #expect(answer(["Host": "localhost"]) == .metrics(.openMetrics, isHead: false))
+        #expect(
+            answer(["Host": "localhost", "Accept": "text/plain"], method: "HEAD")
+                == .metrics(.prometheus, isHead: true))
+        #expect(Self.status(Self.head("/metrics", headers: ["Host": "example.org"])) == 403)
+        #expect(Self.status(Self.head("/metrics", method: "POST")) == 405)
+        let reply = String(
+            decoding: Self.router.reply(metrics: "a 1\n", as: .openMetrics, isHead: false), as: UTF8.self)
+        #expect(
+            reply.contains(
+                "\r\nContent-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"))
+        #expect(reply.contains("\r\nContent-Length: 4\r\n") && reply.hasSuffix("\r\n\r\na 1\n"))
+        #expect(
+            Self.router.reply(metrics: "a 1\n", as: .prometheus, isHead: true).suffix(4)
+                == Array("\r\n\r\n".utf8))
+    }
+
     @Test func `a request without a name is refused`() {
         #expect(Self.status(Self.head("/", version: .http10, headers: [:])) == 403)
     }

@@ -1,4 +1,5 @@
 import EventLoop
+import Metrics
 import Reports
 import RunControl
 import SimBase
@@ -134,6 +135,30 @@ import Testing
         client.say("Host: 127.0.0.1\r\n\r\n")
         bench.run { client.isEnded }
         #expect(client.text.hasPrefix("HTTP/1.1 200 OK\r\n") && client.text.hasSuffix("\r\n\r\npage"))
+    }
+
+    // MARK: Metrics
+
+    @Test func `however many scrape, each moment is written once in each format`() throws {
+        let bench = try Bench()
+        func scrape(_ accept: String = "*/*") throws -> String {
+            let client = try bench.connect(
+                saying: "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: \(accept)\r\n\r\n")
+            bench.run { client.isEnded }
+            return client.text
+        }
+        #expect(try scrape().hasSuffix("\r\n\r\n# EOF\n"), "nothing is known before the run has begun")
+        var written: [MetricsText.Format] = []
+        bench.server.writeMetrics = { format in
+            written.append(format)
+            return "written \(written.count)\n"
+        }
+        bench.server.momentChanged()
+        for _ in 0..<5 { #expect(try scrape().hasSuffix("written 1\n")) }
+        #expect(try scrape("text/plain").hasSuffix("written 2\n"))
+        bench.server.momentChanged()
+        #expect(try scrape().hasSuffix("written 3\n"))
+        #expect(written == [.openMetrics, .prometheus, .openMetrics])
     }
 
     // MARK: Control
