@@ -76,8 +76,8 @@ let modules = [
     Module(
         "HTTPServer", .machines,
         [
-            "SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "ClientTrial",
-            "Backend", "Gateway",
+            "SimBase", "Metrics", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer",
+            "ClientTrial", "Backend", "Gateway",
         ]),
 
     Module(

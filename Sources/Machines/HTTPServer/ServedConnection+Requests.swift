@@ -271,12 +271,10 @@ extension ServedConnection {
                 id, OriginReply(status: 200, headers: headers, body: nonce), at: now, &context)
             return true
         }
-        if context.showsStatus, head.path == StatusPage.path, head.method == "GET" {
-            context.statusRequests.append((id, head.headers["Accept"]))
-            return true
-        }
-        if context.showsStatus, head.path == StatusPage.jsonPath, head.method == "GET" {
-            context.statusRequests.append((id, nil))
+        if context.showsStatus,
+            let question = StatusQuestion(head, isGateway: context.origin.hasUpstream)
+        {
+            context.statusRequests.append((id, question))
             return true
         }
         if let token = context.controlToken, head.path == ServerControl.path {

@@ -5,7 +5,8 @@ extension ServedRequest {
     /// Paths of this program that are none of the API, and those of WebSockets (Docs/contract.md section 3.4): the rules for
     /// clients are about event streams.
     private static let unjudgedPaths = [
-        StatusPage.path, StatusPage.jsonPath, ServerControl.path, ContractPage.path, Server.noncePath,
+        StatusPage.path, StatusPage.jsonPath, MetricsPage.path, MetricsPage.usualPath, ServerControl.path,
+        ContractPage.path, Server.noncePath,
         ProgressSocket.path, TokenRefresh.path,
     ]
 

@@ -90,6 +90,10 @@ package struct Server: Sendable {
         self.handle(event, at: now)
         self.noteNextWake()
         swap(&effects, &self.context.effects)
+        if self.context.showsStatus {
+            self.context.traffic.count(event)
+            for effect in effects[seen...] { self.context.traffic.count(effect) }
+        }
         guard self.watch != nil else { return }
         for effect in effects[seen...] { self.watch?.note(effect, at: now) }
     }
@@ -238,11 +242,15 @@ package struct Server: Sendable {
     private mutating func answerStatusRequests(at now: Instant) {
         let questions = self.context.statusRequests
         self.context.statusRequests = []
-        let status = self.status(at: now)
-        for (id, accept) in questions {
-            self.perform(
-                .reply(id, StatusPage.reply(status, accept: accept, token: self.context.controlToken)),
-                of: id, at: now)
+        for (id, question) in questions {
+            let reply =
+                switch question {
+                case .state(let accept):
+                    StatusPage.reply(
+                        self.status(at: now), accept: accept, token: self.context.controlToken)
+                case .metrics(let accept): self.metrics(accept: accept, at: now)
+                }
+            self.perform(.reply(id, reply), of: id, at: now)
         }
     }
 
@@ -263,6 +271,7 @@ package struct Server: Sendable {
             self.connections[slot].openSocket(id, headers: headers, at: now, &self.context)
         case .stream(let id, let bytes, let mark):
             guard let slot = self.touch(id) else { return }
+            if self.context.showsStatus { self.context.traffic.count(mark) }
             self.connections[slot].stream(id, bytes, mark, at: now, &self.context)
         case .endStream(let id):
             guard let slot = self.touch(id) else { return }

@@ -11,6 +11,9 @@ struct ServerContext: Sendable {
         let connection: ConnectionID
         let caller: Caller
         var isStream = false
+        /// Only if `/_sim` is available.
+        var route: ServedTraffic.Route?
+        var status: Int?
         var request: ServedRequest?
         var key: ExchangeKey?
     }
@@ -37,8 +40,10 @@ struct ServerContext: Sendable {
     let showsStatus: Bool
     /// Whether `/openapi.yaml` is available. At a gateway the path is the upstream's.
     var showsContract: Bool { self.showsStatus && !self.origin.hasUpstream }
-    /// The open status requests, with their Accept headers.
-    var statusRequests: [(id: ExchangeID, accept: String?)] = []
+    /// What is asked of the server itself and not answered yet.
+    var statusRequests: [(id: ExchangeID, question: StatusQuestion)] = []
+    /// Counted only if `/_sim` is available.
+    var traffic = ServedTraffic()
     /// The token of faults on demand; nil if there are none.
     let controlToken: String?
     /// What was requested and is not done yet.
@@ -87,7 +92,7 @@ struct ServerContext: Sendable {
     func refusal(of head: RequestHead) -> CrossSiteGuard.Refusal? {
         guard let crossSite = self.crossSite else { return nil }
         if !self.origin.isPublic { return crossSite.refusal(of: head) }
-        guard head.path == StatusPage.path || head.path.hasPrefix(StatusPage.path + "/") else { return nil }
+        guard StatusQuestion.isAsked(at: head.path) else { return nil }
         return CrossSiteGuard(hosts: crossSite.hosts, pages: .none).refusal(of: head)
     }
 
@@ -107,7 +112,10 @@ struct ServerContext: Sendable {
         let key = operation.map {
             ExchangeKey(device: caller.device, scan: caller.scan, operation: $0, attempt: caller.attempt)
         }
-        if self.showsStatus, let name = head.headers[HeaderName.deviceID] { self.note(name, caller.device) }
+        if self.showsStatus {
+            self.exchanges.update(id) { $0.route = ServedTraffic.Route(head, at: path) }
+            if let name = head.headers[HeaderName.deviceID] { self.note(name, caller.device) }
+        }
         if self.reportsRequests {
             let request = ServedRequest(
                 began: self.now, method: head.method, path: head.path,
@@ -138,7 +146,11 @@ struct ServerContext: Sendable {
     func name(of device: DeviceNumber) -> String { self.names[device] ?? "phone \(device.raw)" }
 
     mutating func answered(_ id: ExchangeID?, _ status: Int) {
-        if self.reportsRequests, let id { self.exchanges.update(id) { $0.request?.status = status } }
+        guard self.reportsRequests || self.showsStatus, let id else { return }
+        self.exchanges.update(id) {
+            $0.request?.status = status
+            $0.status = status
+        }
     }
 
     func caller(of id: ExchangeID) -> Caller? { self.exchanges.with(id) { $0.caller } }
@@ -169,6 +181,7 @@ struct ServerContext: Sendable {
         guard let exchange = self.exchanges[id] else { return false }
         self.exchanges[id] = nil
         if exchange.isStream { self.countStreams(-1) }
+        if let route = exchange.route { self.traffic.count(route, status: exchange.status) }
         if var request = exchange.request {
             request.took = self.now - request.began
             self.effects.append(.served(request))
