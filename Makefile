@@ -171,6 +171,7 @@ templates: ## checks the templates in Distributed with published schemas and lin
 		Distributed/release/build Tests/Packages/deb Tests/Packages/unpacked .ci/packages .ci/run
 	@$(BUILD)/templates/venv/bin/shellcheck --shell=sh Tests/Packages/installed $(BUILD)/templates/files/load.sh
 	@ruby -c Distributed/homebrew/swiftwing-sim.rb > /dev/null
+	@$(BUILD)/templates/venv/bin/python Tests/EndToEndTests/Tools/grafana.py Distributed/grafana/swiftwing-sim.json
 
 install: build ## installs the program, its man page and completions in PREFIX (default: /usr/local)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
