@@ -187,8 +187,8 @@ let modules = [
     Module(
         "RunComparison", .reports,
         [
-            "SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge", "RunArchive",
-            "Reports",
+            "SimBase", "Metrics", "JSON", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge",
+            "RunArchive", "Reports",
         ],
         tests: ["ReportSamples", "ScenarioFile"]),
     Module(

@@ -56,19 +56,19 @@ struct Baseline {
     }
 
     /// Throws unless a run of this kind and scenario can be compared with BASE.
-    static func requireComparable(base: RunHead, world: WorldKind, scenario: String, _ arguments: Arguments)
-        throws
-    {
+    static func requireComparable(
+        base: (world: WorldKind, scenario: String), world: WorldKind, scenario: String, _ arguments: Arguments
+    ) throws {
         guard base.world == world else {
             throw CommandFailure(
                 .badData,
                 "a \(base.world.rawValue) run and a \(world.rawValue) run cannot be compared: their times are not comparable",
                 hint: "use 'swiftwing-sim run' for both runs, or 'swiftwing-sim simulate' for both")
         }
-        guard base.scenario.name == scenario || arguments.has(Self.differentScenarios.name) else {
+        guard base.scenario == scenario || arguments.has(Self.differentScenarios.name) else {
             throw CommandFailure(
                 .badData,
-                "a run of '\(base.scenario.name)' and a run of '\(scenario)' cannot be compared: a difference between scenarios is not a regression",
+                "a run of '\(base.scenario)' and a run of '\(scenario)' cannot be compared: a difference between scenarios is not a regression",
                 hint: "to compare them nevertheless, add \(Self.differentScenarios.name)")
         }
     }
@@ -98,7 +98,8 @@ struct Baseline {
             throw CommandFailure(.usage, "\(Self.name) and --output name the same folder")
         }
         let base = try ReportCommand.figures(self.folder)
-        try Self.requireComparable(base: base.head, world: world, scenario: scenario, arguments)
+        try Self.requireComparable(
+            base: (base.head.world, base.head.scenario.name), world: world, scenario: scenario, arguments)
     }
 
     /// Says after a run without a baseline how it compares with the one before it, where both are in `Reports`. Whatever keeps

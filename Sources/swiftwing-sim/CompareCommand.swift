@@ -28,7 +28,8 @@ enum CompareCommand {
         let tolerance = try Baseline.tolerance(arguments)
         let heads = try arguments.positionals.map { try ReportCommand.head(of: $0) }
         try Baseline.requireComparable(
-            base: heads[0], world: heads[1].world, scenario: heads[1].scenario.name, arguments)
+            base: (heads[0].world, heads[0].scenario.name), world: heads[1].world,
+            scenario: heads[1].scenario.name, arguments)
         let runs = try arguments.positionals.map { try ReportCommand.figures($0) }
         let comparison = RunComparison(
             base: runs[0], new: runs[1], tolerance: tolerance, judged: try Baseline.judged(arguments))

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Metrics
 import Plan
 import Reports
@@ -214,6 +215,11 @@ enum ReportCommand {
     /// Reads the head of a run's folder.
     static func head(of folder: String) throws -> RunHead {
         try Self.found { () throws(PastRun.Problem) in try PastRun.head(of: folder) }
+    }
+
+    /// Reads the summary of a run; nil if it was killed.
+    static func summary(of folder: String) throws -> JSONNode? {
+        try Self.found { () throws(PastRun.Problem) in try PastRun.summary(of: folder) }
     }
 
     private static func found<Found>(_ read: () throws(PastRun.Problem) -> Found) throws -> Found {

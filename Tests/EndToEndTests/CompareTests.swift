@@ -218,6 +218,38 @@ extension SideBySide {
             #expect(try await Binary.run(["compare", runs[0], other.path]).code == 65)
         }
 
+        @Test func `a trend needs only the summaries, and keeps a history of one line for each run`()
+            async throws
+        {
+            let scratch = try Scratch()
+            let archive = scratch.folder.appending(path: "archive")
+            for build in 1...10 {
+                let more = ["--tag", "build=\(build)"] + (build > 5 ? Self.delay : [])
+                let run = try await Self.simulated(scratch, "run", more + ["--force"])
+                let kept = archive.appending(path: "\(100 + build)")
+                try FileManager.default.createDirectory(at: kept, withIntermediateDirectories: true)
+                try FileManager.default.copyItem(
+                    at: run.appending(path: "summary.json"), to: kept.appending(path: "summary.json"))
+            }
+            let history = scratch.folder.appending(path: "load.ndjson")
+            let trend = try await Binary.run(["trend", archive.path, "--append", history.path])
+            #expect(trend.code == 0 && trend.output.contains("10 runs"), "\(trend)")
+            let step = trend.output.split(separator: "\n").first { $0.contains("sse.connect.time p95") }
+            #expect(step?.contains(" 6 ") == true, "\(trend.output)")
+            let lines = try String(contentsOf: history, encoding: .utf8)
+            #expect(lines.split(separator: "\n").count == 10)
+            // It is read as it was written, and a run is added once.
+            let again = try await Binary.run(["trend", archive.path + "/101", "--append", history.path])
+            #expect(again.output == trend.output && again.code == 0)
+            #expect(try await Binary.run(["trend", history.path]).output == trend.output)
+            #expect(try String(contentsOf: history, encoding: .utf8) == lines)
+            try (lines + "{\"schema\":\n").write(to: history, atomically: true, encoding: .utf8)
+            let bad = try await Binary.run(["trend", history.path])
+            #expect(bad.code == 65 && bad.complaint.contains("load.ndjson:11: it is not JSON"), "\(bad)")
+            let empty = try await Binary.run(["trend", scratch.folder.path + "/none"])
+            #expect(empty.code == 66, "\(empty)")
+        }
+
         // MARK: What cannot be
 
         @Test func `what cannot be compared is refused with its reason`() async throws {

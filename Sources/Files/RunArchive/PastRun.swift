@@ -1,5 +1,5 @@
 import Foundation
-import JSON
+package import JSON
 import Ledger
 import Metrics
 import Observations
@@ -77,7 +77,7 @@ package struct PastRun: Sendable {
     }
 
     /// Nil if the run was killed before it was judged.
-    static func summary(of folder: String) throws(Problem) -> JSONNode? {
+    package static func summary(of folder: String) throws(Problem) -> JSONNode? {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.summary)
         guard FileTree.exists(path) else { return nil }
         let file = try? File.contents(of: path, bytesMax: InputFile.documentBytesMax)

@@ -7,11 +7,10 @@ import RunMetrics
 import SimBase
 import Talaria
 
-// The first line of every report: the verdict, and the outcome for a user of the app in one sentence.
-extension RunResult {
-    /// The verdict in one or two words.
+extension ExitCode {
+    /// The verdict of a run that ended with it, in one or two words.
     package var headline: String {
-        switch self.exit {
+        switch self {
         case .success: "PASSED"
         case .untrusted: "NOT TRUSTWORTHY"
         case .interrupted: "INTERRUPTED"
@@ -19,6 +18,12 @@ extension RunResult {
         case .internalError, .cannotWrite, .usage, .badData, .noInput, .unavailable, .impossible: "ABORTED"
         }
     }
+}
+
+// The first line of every report: the verdict, and the outcome for a user of the app in one sentence.
+extension RunResult {
+    /// The verdict in one or two words.
+    package var headline: String { self.exit.headline }
 
     /// Nil if nothing of the kind happened, or where the run was cut short.
     var outcome: String? {

@@ -1,50 +1,9 @@
-import Ledger
 import Metrics
 import Reports
-package import RunArchive
-package import RunJudge
 import SimBase
-import Talaria
 
 /// Several runs of one scenario over time, the oldest first.
 package struct RunTrend: Sendable {
-    package struct Run: Sendable {
-        package var folder: String
-        package var result: RunResult
-        package var wasCutOff: Bool
-
-        package init(folder: String, result: RunResult, wasCutOff: Bool) {
-            self.folder = folder
-            self.result = result
-            self.wasCutOff = wasCutOff
-        }
-
-        package init(_ run: PastRun) {
-            self.init(folder: run.folder, result: run.result, wasCutOff: run.wasCutOff)
-        }
-
-        /// The tag `build`, else the day and time of the start.
-        var label: String {
-            self.result.labels.tags.first { $0.key == "build" }?.value
-                ?? String(Figures.date(iso8601: self.result.startedText).dropLast(" UTC".utf8.count + 3))
-        }
-
-        var verdict: String { self.wasCutOff ? "killed" : self.result.headline.lowercased() }
-        var tone: Tone { self.wasCutOff ? .warn : self.result.exit.tone }
-
-        var completed: String {
-            "\(Figures.count(self.result.totals.scans.completed)) of \(Figures.count(self.result.totals.scans.begun))"
-        }
-
-        var violations: Int { self.result.brokenInvariants.reduce(0) { $0 + $1.violations } }
-
-        func failed(_ metric: RateMetric) -> FailureRate? {
-            guard case .measured(let rate) = self.result.metrics.rate(metric, of: .fleet), rate.total > 0
-            else { return nil }
-            return rate
-        }
-    }
-
     package let runs: [Run]
     /// The last run against the one before it, by the judge of `compare`.
     package var comparison: RunComparison?
@@ -52,24 +11,25 @@ package struct RunTrend: Sendable {
     /// `runs`: in any order.
     package init(_ runs: [Run]) {
         self.runs = runs.enumerated().sorted {
-            ($0.element.result.started, $0.offset) < ($1.element.result.started, $1.offset)
+            ($0.element.started, $0.offset) < ($1.element.started, $1.offset)
         }.map(\.element)
     }
 
-    /// The folders of the last run and of the one before it that was not killed; nil without one.
+    /// The folders of the last run and of the one before it that was not killed; nil without one, and where only a summary is
+    /// left of one of them.
     package var lastTwo: (base: String, new: String)? {
-        guard let new = self.runs.last, let base = self.runs.dropLast().last(where: { !$0.wasCutOff }) else {
-            return nil
-        }
-        return (base.folder, new.folder)
+        guard let new = self.runs.last, let base = self.runs.dropLast().last(where: { !$0.wasCutOff }),
+            new.isFolder, base.isFolder
+        else { return nil }
+        return (base.place, new.place)
     }
 
-    var name: String { self.runs.last?.result.scenario.name ?? "" }
+    var name: String { self.runs.last?.scenario ?? "" }
 
     /// The time of a scan first, then the others as reports have them.
     var metrics: [LatencyMetric] {
         let all = LatencyMetric.allCases.filter { metric in
-            metric != .generatorLateness && self.runs.contains { $0.result.latency(metric) != nil }
+            metric != .generatorLateness && self.runs.contains { $0.metric(metric.rawValue) != nil }
         }
         return all.filter { $0 == .scanTime } + all.filter { $0 != .scanTime }
     }
@@ -81,14 +41,12 @@ package struct RunTrend: Sendable {
             return different.count > 1
                 ? "\(what): \(different.map { Printable.line($0) }.joined(separator: ", "))" : nil
         }
-        let results = self.runs.map(\.result)
         return [
-            several("the scenarios differ", results.map(\.scenario.name)),
-            several("the seeds differ", results.map { "\($0.seed)" }),
-            several("the numbers of phones differ", results.map { Figures.count($0.devices) }),
-            several("the machines differ", results.compactMap(\.machine)),
-            several(
-                "the backends differ", results.map { $0.labels.target ?? "simulated backend" }),
+            several("the scenarios differ", self.runs.map(\.scenario)),
+            several("the seeds differ", self.runs.map(\.seed)),
+            several("the numbers of phones differ", self.runs.map { Figures.count($0.devices) }),
+            several("the machines differ", self.runs.compactMap(\.machine)),
+            several("the backends differ", self.runs.map { $0.target ?? "simulated backend" }),
         ].compactMap { $0 }
     }
 
@@ -120,25 +78,22 @@ extension RunTrend {
             self.runs,
             [
                 .init("run", .name) { Cell(Printable.line($0.label, bytesMax: 60)) },
-                .init("scan.time p50", .number) { time($0.result.latency(.scanTime)?.p50) },
-                .init("p95", .number) { time($0.result.latency(.scanTime)?.p95) },
-                .init("completed", .number) {
-                    Cell($0.completed, key: Int64($0.result.totals.scans.completed))
-                },
+                .init("scan.time p50", .number) { time($0.latency(.scanTime, "p50")) },
+                .init("p95", .number) { time($0.latency(.scanTime, "p95")) },
+                .init("completed", .number) { Cell($0.completed, key: Int64($0.scans("completed"))) },
                 .init("verdict", .text) { .verdict($0.verdict, $0.tone) },
-                .init("upload p95", .number) { time($0.result.latency(.uploadTime)?.p95) },
-                .init("lost", .number) { bad($0.result.totals.scans.lost) },
+                .init("upload p95", .number) { time($0.latency(.uploadTime, "p95")) },
+                .init("lost", .number) { bad($0.scans("lost")) },
                 .init("violations", .number) { bad($0.violations) },
                 .init("started", .text) {
-                    Cell(
-                        Figures.date(iso8601: $0.result.startedText), .unknown, key: Int64($0.result.started))
+                    Cell(Figures.date(iso8601: $0.startedText), .unknown, key: $0.started)
                 },
                 .init("upload failed", .number) {
                     let failed = $0.failed(.uploadFailed)
                     return Cell(
                         failed.map { Figures.share($0) } ?? "–", key: failed.map { Int64($0.failed) } ?? -1)
                 },
-                .init("folder", .sentence) { .mono($0.folder) },
+                .init("folder", .sentence) { .mono(Printable.line($0.place)) },
             ])
         return table
     }

@@ -1,3 +1,4 @@
+import Metrics
 import Reports
 import RunArchive
 import SimBase
@@ -14,7 +15,17 @@ struct TrendChart {
     }
 
     enum Unit {
-        case time, percent
+        case time, percent, count, dollars
+
+        func text(_ value: Double) -> String {
+            switch self {
+            case .time: Figures.time(Int64(nearest: value))
+            case .percent: Figures.tenths(value) + "%"
+            case .count: Figures.count(Int64(nearest: value))
+            case .dollars:
+                "$\(DecimalText.text(Int64(nearest: value * 1_000_000), decimals: 6, shown: 2...6))"
+            }
+        }
     }
 
     let id: String
@@ -24,17 +35,12 @@ struct TrendChart {
     let series: [Series]
     let limit: TimeChart.Limit?
     let unit: Unit
+    /// The indexes of the first runs of steps.
+    var steps: [Int] = []
 
     private static let height = 120
     /// Labels below a chart.
     private static let labelsMax = 6
-
-    private func text(_ value: Double) -> String {
-        switch self.unit {
-        case .time: Figures.time(Int64(nearest: value))
-        case .percent: Figures.tenths(value) + "%"
-        }
-    }
 
     /// The middle of the column of a run, as a share of the width.
     private func x(_ index: Int) -> Double { (Double(index) + 0.5) / Double(max(self.labels.count, 1)) }
@@ -45,7 +51,7 @@ struct TrendChart {
         let top =
             switch self.unit {
             case .time: ValueAxis(holdingTime: Int64(nearest: most))
-            case .percent: ValueAxis(holding: most)
+            case .percent, .count, .dollars: ValueAxis(holding: most)
             }
         let isLimitShown = self.limit.map { $0.value <= top.top } ?? false
         let limitLine = self.limit.flatMap { limit -> HTML? in
@@ -67,8 +73,8 @@ struct TrendChart {
             aria-label="\(sentence: self.told, bytesMax: 2_000)">
             \(top.grid(height: Self.height))\(self.marks)
             <svg x="0" y="0" width="100%" height="\(Self.height)" viewBox="0 0 1000 \(Self.height)" \
-            preserveAspectRatio="none" class="curves">\(self.curves(top))</svg>\(self.dots(top))\(limitLine ?? "")\
-            \(top.labels(height: Self.height) { HTML(sentence: self.text($0)) })</svg>
+            preserveAspectRatio="none" class="curves">\(self.curves(top))</svg>\(self.dots(top))\(limitLine ?? "")\(self.stepLines)\
+            \(top.labels(height: Self.height) { HTML(sentence: self.unit.text($0)) })</svg>
             </figure>
 
             """
@@ -78,7 +84,7 @@ struct TrendChart {
     private var told: String {
         let told = self.series.map { series in
             let values = zip(self.labels, series.values).map { label, value in
-                "\(label) \(value.map { self.text($0) } ?? "none")"
+                "\(label) \(value.map { self.unit.text($0) } ?? "none")"
             }
             return "\(series.name): \(values.joined(separator: ", "))"
         }
@@ -92,6 +98,17 @@ struct TrendChart {
             <text class="label" x="\(HTML.share(self.x(index), of: 1))" y="\(Self.height + 15)" \
             text-anchor="middle">\(self.labels[index], bytesMax: 16)</text>
             """
+        }.joined()
+    }
+
+    /// Between the last run before a step and the first one after it.
+    private var stepLines: HTML {
+        self.steps.map { index -> HTML in
+            let x = HTML.share((self.x(index) + self.x(index - 1)) / 2, of: 1)
+            return """
+                <line class="step" x1="\(x)" x2="\(x)" y1="0" y2="\(Self.height)">\
+                <title>step at \(self.labels[index], bytesMax: 80)</title></line>
+                """
         }.joined()
     }
 
@@ -122,7 +139,7 @@ struct TrendChart {
                 return """
                     <circle class="f" cx="\(HTML.share(self.x(index), of: 1))" \
                     cy="\(top.position(value, height: Self.height))" r="3">\
-                    <title>\(self.labels[index], bytesMax: 80): \(sentence: self.text(value))</title></circle>
+                    <title>\(self.labels[index], bytesMax: 80): \(sentence: self.unit.text(value))</title></circle>
                     """
             }
             return "<g class=\"i\(series.ink)\">\(dots.joined())</g>"

@@ -1,4 +1,3 @@
-import Ledger
 import Metrics
 import Reports
 package import RunArchive
@@ -15,37 +14,48 @@ package enum TrendJSON {
             "reasons": .array(
                 (trend.comparison?.reasons ?? []).map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
             "runs": .array(trend.runs.map { Self.run($0, trend.metrics) }),
+            "steps": trend.hasTooFewRuns
+                ? .null : .array(trend.steps.map { Self.step($0.figure, $0.name, $0.step, trend.runs) }),
         ]
     }
 
-    private static func run(_ run: RunTrend.Run, _ metrics: [LatencyMetric]) -> JSONValue {
-        let scans = run.result.totals.scans
-        var latencies: [String: JSONValue] = [:]
-        for metric in metrics { latencies[metric.rawValue] = SummaryJSON.latency(run.result.latency(metric)) }
-        var failed: [String: JSONValue] = [:]
-        for metric in RateMetric.allCases {
-            guard let rate = run.failed(metric) else { continue }
-            failed[metric.rawValue] = .object([
-                "count": .integer(rate.total), "failed": .integer(rate.failed),
-            ])
-        }
+    /// In milliseconds, percent, things or dollars.
+    private static func step(
+        _ figure: TrendFigure, _ name: String, _ step: LevelStep, _ runs: [RunTrend.Run]
+    ) -> JSONValue {
+        let scale = figure.unit == .time ? 1_000_000.0 : 1
         return .object([
-            "folder": .string(run.folder),
+            "metric": .string(figure.selector.description), "figure": .string(name),
+            "from": .string(runs[step.index].place),
+            "label": .string(Printable.bounded(runs[step.index].label)),
+            "before": .decimal(step.before / scale), "after": .decimal(step.after / scale),
+        ])
+    }
+
+    private static func run(_ run: RunTrend.Run, _ metrics: [LatencyMetric]) -> JSONValue {
+        func figures(_ name: String) -> JSONValue { run.metric(name).map { JSONValue($0) } ?? .null }
+        let rates = RateMetric.allCases.filter { run.failed($0) != nil }
+        return .object([
+            "folder": .string(run.place),
             "label": .string(Printable.bounded(run.label)),
-            "started": .string(run.result.startedText),
-            "seed": .integer(run.result.seed),
-            "target": run.result.labels.target.map { .string($0) } ?? .null,
-            "tags": run.result.labels.jsonTags,
+            "started": .string(run.startedText),
+            "seed": .number(run.seed),
+            "target": run.target.map { .string($0) } ?? .null,
+            "tags": .object(
+                Dictionary(
+                    run.tags.map { ($0.key, .string($0.value)) }, uniquingKeysWith: { first, _ in first })),
             "verdict": .string(run.verdict),
-            "exit": run.wasCutOff ? .null : .integer(run.result.exit.rawValue),
+            "exit": run.wasCutOff ? .null : .integer(run.exit.rawValue),
             "killed": .bool(run.wasCutOff),
             "scans": .object([
-                "begun": .integer(scans.begun), "completed": .integer(scans.completed),
-                "lost": .integer(scans.lost), "waiting": .integer(scans.waiting),
+                "begun": .integer(run.begun), "completed": .integer(run.scans("completed")),
+                "lost": .integer(run.scans("lost")), "waiting": .integer(run.scans("waiting")),
             ]),
             "violations": .integer(run.violations),
-            "metrics": .object(latencies),
-            "failed": .object(failed),
+            "metrics": .object(
+                Dictionary(uniqueKeysWithValues: metrics.map { ($0.rawValue, figures($0.rawValue)) })),
+            "failed": .object(
+                Dictionary(uniqueKeysWithValues: rates.map { ($0.rawValue, figures($0.rawValue)) })),
         ])
     }
 }

@@ -1,19 +1,18 @@
-import Ledger
 import Metrics
 import Reports
-import RunArchive
-import RunJudge
 import SimBase
-import Talaria
 
 /// A trend as one page: a table with a row for each run, and a chart for each latency.
 package enum TrendPage {
     package static func text(_ trend: RunTrend) -> String {
         HTMLDocument(
             title: "Trend: \(trend.name, bytesMax: 80)", header: Self.header(trend),
-            sections: [trend.table.section(prefix: ""), Self.latencies(trend), Self.shares(trend)].filter {
-                !$0.body.isEmpty
-            }
+            sections: [
+                trend.table.section(prefix: ""), trend.stepTable.section(prefix: ""),
+                Self.charts(trend, "judged", "What is judged") { $0.isJudged },
+                Self.charts(trend, "latency", "Other latencies") { !$0.isJudged && $0.unit == .time },
+                Self.charts(trend, "shares", "Other failures") { !$0.isJudged && $0.unit != .time },
+            ].filter { !$0.body.isEmpty }
         ).html.text
     }
 
@@ -28,53 +27,26 @@ package enum TrendPage {
             """
     }
 
-    private static func latencies(_ trend: RunTrend) -> HTMLDocument.Section {
-        let labels = trend.runs.map(\.label)
-        let charts = trend.metrics.map { metric -> HTML in
-            let summaries = trend.runs.map { $0.result.latency(metric) }
-            let limit = trend.runs.last?.result.objective(on: metric).flatMap { result -> TimeChart.Limit? in
-                guard case .time(let nanoseconds) = result.slo.condition.threshold else { return nil }
-                return TimeChart.Limit(
-                    value: Double(nanoseconds),
-                    text: "limit \(result.slo.condition.aggregation) \(Figures.time(nanoseconds))")
-            }
+    /// A chart for each of these figures. A vertical line is the first run of a step.
+    private static func charts(
+        _ trend: RunTrend, _ id: String, _ title: String, _ isMeant: (TrendFigure) -> Bool
+    ) -> HTMLDocument.Section {
+        let charts = trend.figures.filter(isMeant).map { figure -> HTML in
+            let inks = ["p99": 2, "p95": 4, "failed": 2]
             return TrendChart(
-                id: "trend-\(metric.rawValue.map { $0 == "." ? "-" : String($0) }.joined())",
-                title: metric.rawValue,
-                labels: labels,
-                series: [
+                id:
+                    "trend-\(String(figure.selector.description.map { $0.isLetter || $0.isNumber ? $0 : "-" }))",
+                title: figure.selector.description, labels: trend.runs.map(\.label),
+                series: figure.series.map { series in
                     .init(
-                        name: "p95", ink: 4, isDashed: true,
-                        values: summaries.map { $0.map { Double($0.p95) } }),
-                    .init(
-                        name: "p50", ink: 1, isDashed: false,
-                        values: summaries.map { $0.map { Double($0.p50) } }),
-                ], limit: limit, unit: .time
+                        name: series.name, ink: inks[series.name] ?? 1,
+                        isDashed: series.name == "p99" || series.name == "p95", values: series.values)
+                }, limit: trend.limit(figure), unit: figure.unit,
+                steps: figure.isJudged ? (figure.steps ?? []).map(\.step.index) : []
             ).html
-        }.joined()
+        }
         return .init(
-            id: "latency", title: "Latency",
-            body: charts.isEmpty ? "" : "<div class=\"pair\">\(charts)</div>\n")
-    }
-
-    private static func shares(_ trend: RunTrend) -> HTMLDocument.Section {
-        let labels = trend.runs.map(\.label)
-        let charts = RateMetric.allCases.compactMap { metric -> HTML? in
-            let rates = trend.runs.map { $0.failed(metric) }
-            // A rate that is 0 in all runs needs no chart.
-            guard rates.contains(where: { ($0?.failed ?? 0) > 0 }) else { return nil }
-            return TrendChart(
-                id: "trend-\(metric.rawValue.map { $0 == "." ? "-" : String($0) }.joined())",
-                title: metric.rawValue, labels: labels,
-                series: [
-                    .init(
-                        name: "failed", ink: 2, isDashed: false,
-                        values: rates.map { $0.map { Double($0.failed) / Double($0.total) * 100 } })
-                ], limit: nil, unit: .percent
-            ).html
-        }.joined()
-        return .init(
-            id: "shares", title: "Failures",
-            body: charts.isEmpty ? "" : "<div class=\"pair\">\(charts)</div>\n")
+            id: id, title: title, body: charts.isEmpty ? "" : "<div class=\"pair\">\(charts.joined())</div>\n"
+        )
     }
 }

@@ -1,7 +1,5 @@
-import Ledger
 import Metrics
 package import Reports
-import RunJudge
 import SimBase
 
 /// A trend for the terminal: one row for each run, the oldest first.
@@ -18,6 +16,7 @@ package enum TrendText {
                 [Piece(Printable.line(warning, bytesMax: 400))])
         }
         page.table(trend.table)
+        page.table(trend.stepTable)
         return page.text
     }
 }

@@ -81,7 +81,7 @@ package enum HTMLStyle {
         .count{font-size:15px;font-weight:650}.count .soft{font-weight:400;font-size:14px}
         .count.bad{fill:var(--bad)}.count.warn{fill:var(--warn)}.count.none{fill:var(--soft);font-weight:400}
         .base{stroke:var(--rule)}.grid,.tick{stroke:var(--grid)}
-        .limit{stroke:var(--bad);stroke-dasharray:5 4}
+        .limit{stroke:var(--bad);stroke-dasharray:5 4}.step{stroke:var(--warn);stroke-width:1.5}
         .s{fill:none;stroke:currentColor;stroke-width:1.6;vector-effect:non-scaling-stroke}
         .s.dashed{stroke-dasharray:5 3}.f{fill:currentColor;fill-opacity:.72}
         .i1{color:var(--i1)}.i2{color:var(--i2)}.i3{color:var(--i3)}.i4{color:var(--i4)}.i5{color:var(--i5)}
