@@ -44,7 +44,7 @@ extension SideBySide {
             #expect(isWritten)
             #expect(try scraped.text == run.report.text("metrics.prom"))
             run.signal(SIGINT)
-            let outcome = try await run.end(seconds: 20)
+            let outcome = try await run.end(seconds: 60)
             #expect(outcome.hasPassed, "\(outcome)")
         }
 
@@ -107,7 +107,7 @@ extension SideBySide {
                         Package.root.appending(path: "Distributed/grafana/swiftwing-sim.json").path,
                     ]))
             run.signal(SIGINT)
-            #expect(try await run.end(seconds: 20).hasPassed)
+            #expect(try await run.end(seconds: 60).hasPassed)
             #expect(held.scrapes >= 5 && held.held.count >= 8)
             for objective in held.held {
                 let (value, told) = (objective.value, objective.told)

@@ -136,7 +136,9 @@ package enum MetricPage {
                     let family = MetricFamily(fact)
                     return [
                         "`\(family.sampleNames[0])`", family.kind.rawValue,
-                        fact.labels.map { "`\($0)`" }.joined(separator: ", "), family.help,
+                        fact.labels.isEmpty
+                            ? "none" : fact.labels.map { "`\($0)`" }.joined(separator: ", "),
+                        family.help,
                     ]
                 })
     }
