@@ -42,6 +42,7 @@ enum RemarkCoding {
     private static func form(_ remark: LoadRemark) -> Form? {
         switch remark {
         case .timersLate(let process, let late): ("timers-late", [late], [process.rawValue])
+        case .photosLate(let late): ("photos-late", [late], [])
         case .descriptorsExhausted(let count): ("descriptors-exhausted", [Int64(count)], [])
         case .resendsBlocked(let count): ("resends-blocked", [Int64(count)], [])
         case .devicesUsedBefore(let phones, let option): ("devices-used-before", [Int64(phones)], [option])
@@ -97,6 +98,7 @@ enum RemarkCoding {
             return LoadRemark.TimedProcess(rawValue: text).map {
                 .load(.timersLate($0, milliseconds: number))
             }
+        case ("photos-late", 1, 0): return .load(.photosLate(milliseconds: number))
         case ("descriptors-exhausted", 1, 0): return .load(.descriptorsExhausted(connections: count))
         case ("resends-blocked", 1, 0): return .load(.resendsBlocked(count))
         case ("devices-used-before", 1, 1): return .load(.devicesUsedBefore(phones: count, option: text))

@@ -46,6 +46,8 @@ package enum LoadRemark: Hashable, Sendable {
 
     /// At p99.
     case timersLate(TimedProcess, milliseconds: Int64)
+    /// What captures waited for the preparation of their photo to begin, at p99.
+    case photosLate(milliseconds: Int64)
     case descriptorsExhausted(connections: Int)
     case capturesLate(Int, planned: Int, limit: Int)
     case capturesHeldBack(Int, planned: Int, limit: Int, HoldReason)
@@ -62,8 +64,8 @@ package enum LoadRemark: Hashable, Sendable {
 
     var kind: Remark.Kind {
         switch self {
-        case .timersLate, .descriptorsExhausted, .capturesLate, .capturesHeldBack, .phonesHeldBack,
-            .capacityIsOfMachine, .stepTooShort:
+        case .timersLate, .photosLate, .descriptorsExhausted, .capturesLate, .capturesHeldBack,
+            .phonesHeldBack, .capacityIsOfMachine, .stepTooShort:
             .complaint
         case .shutdownsTimedOut, .capturesDeferred, .capturesSkipped, .controlled, .resendsBlocked,
             .devicesUsedBefore:
@@ -77,7 +79,8 @@ package enum LoadRemark: Hashable, Sendable {
         case .capturesLate, .capturesHeldBack, .phonesHeldBack, .shutdownsTimedOut, .capturesDeferred,
             .capturesSkipped, .controlled:
             true
-        case .timersLate, .descriptorsExhausted, .resendsBlocked, .devicesUsedBefore, .capacityIsOfMachine,
+        case .timersLate, .photosLate, .descriptorsExhausted, .resendsBlocked, .devicesUsedBefore,
+            .capacityIsOfMachine,
             .stepTooShort:
             false
         }

@@ -63,6 +63,8 @@ extension LoadRemark {
             "the phones' timers were \(late) ms late (p99): this machine was too busy for valid measurements"
         case .timersLate(let process, let late):
             "the timers of the \(process == .backend ? "simulated backend" : "gateway") were \(late) ms late (p99): its process was stopped, or this machine was too busy for valid measurements"
+        case .photosLate(let late):
+            "captures waited \(late) ms (p99) until a processor was free to prepare their photo: this machine was too busy for valid measurements"
         case .descriptorsExhausted(let count):
             "\(count) connections could not be opened: too few file descriptors"
         case .capturesLate(let late, let planned, let limit):

@@ -62,7 +62,15 @@ extension LiveRun {
             return .load(.timersLate(process, milliseconds: late / 1_000_000))
         }
         let exhausted = self.outcome?.curl.descriptorsExhausted ?? 0
-        return late + (exhausted > 0 ? [.load(.descriptorsExhausted(connections: Int(exhausted)))] : [])
+        return late + self.latePhotos
+            + (exhausted > 0 ? [.load(.descriptorsExhausted(connections: Int(exhausted)))] : [])
+    }
+
+    private var latePhotos: [Remark] {
+        guard let waited = self.outcome?.photoWaits.value(at: .p99),
+            waited > FleetLimits.photoWaitMax.nanoseconds
+        else { return [] }
+        return [.load(.photosLate(milliseconds: waited / 1_000_000))]
     }
 
     private var arrivals: ArrivalAccount? {

@@ -128,12 +128,13 @@ extension Fleet {
             let ready = self.prepared[photo.raw]
         {
             self.phones[phone].photos.append((scan, ready))
+            self.photoWaits.record(0)
             self.send(.photoPrepared(scan: scan, bytes: ready.jpeg.count, took: nil), toAppOf: phone)
             return
         }
         let job = PreprocessingQueue.Job(
             device: self.phones[phone].number, scan: scan, photo: photo.raw, preprocess: preprocess,
-            process: self.phones[phone].machine.process)
+            process: self.phones[phone].machine.process, asked: self.loop.now())
         if !self.preprocessing.work(on: job) {
             self.fail(.other("more than \(PreprocessingQueue.jobsMax) photos are queued for preprocessing"))
         }
@@ -151,6 +152,7 @@ extension Fleet {
     }
 
     func photoDone(_ done: PreprocessingQueue.Done) {
+        self.photoWaits.record(done.waited.nanoseconds)
         guard let phone = self.index(of: done.job.device) else { return }
         if done.job.preprocess == .once, case .prepared(let photo) = done.outcome {
             self.prepared[done.job.photo] = photo

@@ -59,6 +59,7 @@ final class Fleet {
     let random: KeyedRandom
     private var lateness = HDRHistogram()
     var reconcileTimes = HDRHistogram()
+    var photoWaits = HDRHistogram()
     private var timersLate: Int64 = 0
     var phase = Phase.running
     /// The indexes of the phones that were opened and have not closed, where `plan.phonesMax` is set.
@@ -409,6 +410,7 @@ final class Fleet {
             shutdownsTimedOut: self.shutdownsTimedOut,
             lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected)
         outcome.reconcileTimes = self.reconcileTimes
+        outcome.photoWaits = self.photoWaits
         self.post(.finished(outcome, observations: self.observationsMade))
         self.loop.stop()
     }

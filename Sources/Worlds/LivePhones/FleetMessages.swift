@@ -139,6 +139,8 @@ package struct FleetOutcome: Sendable {
     package var lateness: HDRHistogram
     /// The time of each step of a phone that merged what it has read with what was found.
     package var reconcileTimes = HDRHistogram()
+    /// The time for which captures waited for the thread that prepares photos.
+    package var photoWaits = HDRHistogram()
     package var curl: CurlPoolCounts
     package var photosRejected: Int
 
@@ -180,6 +182,7 @@ package struct FleetOutcome: Sendable {
         self.shutdownsTimedOut += other.shutdownsTimedOut
         self.lateness.add(other.lateness)
         self.reconcileTimes.add(other.reconcileTimes)
+        self.photoWaits.add(other.photoWaits)
         self.curl.add(other.curl)
         self.photosRejected += other.photosRejected
     }

@@ -148,4 +148,6 @@ package enum FleetLimits {
     package static let arrivalLatenessMax = Interval.seconds(1)
     /// If more than one in a hundred timers are later than this, the phones' own process could not keep up.
     package static let timerLatenessMax = Interval.milliseconds(250)
+    /// If more than one in a hundred photos wait longer than this for a processor, the phones' own process could not keep up.
+    package static let photoWaitMax = Interval.seconds(1)
 }

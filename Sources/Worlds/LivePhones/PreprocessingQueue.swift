@@ -19,15 +19,19 @@ package final class PreprocessingQueue {
         package var preprocess: Preprocessing
         /// The process of the phone that requested it. It is returned as it is.
         package var process: UInt32
+        /// The time of the request.
+        package var asked: Instant
 
         package init(
-            device: DeviceNumber, scan: ScanNumber, photo: Int, preprocess: Preprocessing, process: UInt32 = 0
+            device: DeviceNumber, scan: ScanNumber, photo: Int, preprocess: Preprocessing,
+            process: UInt32 = 0, asked: Instant = .zero
         ) {
             self.device = device
             self.scan = scan
             self.photo = photo
             self.preprocess = preprocess
             self.process = process
+            self.asked = asked
         }
     }
 
@@ -37,9 +41,11 @@ package final class PreprocessingQueue {
     }
 
     /// The result of a job. `took` is the time from the photo's bytes to the JPEG without waiting for the
-    /// thread; nil if there was nothing left to do.
+    /// thread; nil if there was nothing left to do. `waited` is the time from the request to the thread, which no real phone
+    /// spends.
     package struct Done: Sendable {
         package var job: Job
+        package var waited = Interval.zero
         package var took: Interval?
         package var outcome: Outcome
     }
@@ -76,7 +82,10 @@ package final class PreprocessingQueue {
             let worker = PhotoWorker(photos: photos, clock: clock)
             let reader = orders.read(on: loop) { batch in
                 for case .work(let job) in batch where !isStopping.withLock({ $0 }) {
-                    deliver(worker.work(on: job))
+                    let waited = clock.now() - job.asked
+                    var done = worker.work(on: job)
+                    done.waited = waited
+                    deliver(done)
                 }
                 if batch.contains(where: \.isStop) { loop.stop() }
             }

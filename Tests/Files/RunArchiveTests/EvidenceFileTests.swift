@@ -40,7 +40,8 @@ import Testing
 
     /// Those that a merge keeps.
     private static let remarks: [Remark] = [
-        .load(.timersLate(.backend, milliseconds: -1)), .load(.descriptorsExhausted(connections: 2)),
+        .load(.timersLate(.backend, milliseconds: -1)), .load(.photosLate(milliseconds: 1_001)),
+        .load(.descriptorsExhausted(connections: 2)),
         .load(.resendsBlocked(3)), .load(.devicesUsedBefore(phones: 4, option: "--state")),
         .start(.photoSkipped("a\u{1}\"b/c\": no JPEG")), .start(.photosRejected(5)),
         .start(.stateShortfall("a")), .start(.stateOfOtherSeed(.max, run: 7)), .start(.stateWithoutManifest),

@@ -24,11 +24,13 @@ struct RemarkTests {
                 .load(.capturesHeldBack(3, planned: 100, limit: 1, .pausedAndResting)),
                 .load(.phonesHeldBack(tenthsOfPercent: 11, .unknown)),
                 .load(.timersLate(.gateway, milliseconds: 812)),
+                .load(.photosLate(milliseconds: 3_690)),
             ]) == [
                 "5 of 120 captures started more than 1 s late (limit: 1): the load was not the requested load",
                 "paused, phones put to rest from the dashboard: 3 of 100 captures were held back (limit: 1)",
                 "held back from the dashboard: phones of closed groups were held back for 1.1% of their time (limit: 1%)",
                 "the timers of the gateway were 812 ms late (p99): its process was stopped, or this machine was too busy for valid measurements",
+                "captures waited 3690 ms (p99) until a processor was free to prepare their photo: this machine was too busy for valid measurements",
             ])
     }
 

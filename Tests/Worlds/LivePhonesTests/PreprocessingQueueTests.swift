@@ -45,6 +45,8 @@ import Testing
         let done = try self.run([self.job(1, photo: 0), self.job(2, photo: 0)])
         #expect(done.map(\.job.scan) == [ScanNumber(1), ScanNumber(2)])
         #expect(done.allSatisfy { $0.took.map { $0 > .zero } == true })
+        // Both were requested at zero, and the second waited for the first.
+        #expect(done[1].waited >= done[0].waited + (done[0].took ?? .zero))
         guard case .prepared(let first) = done[0].outcome, case .prepared(let second) = done[1].outcome else {
             Issue.record("a good photo was rejected")
             return
