@@ -18,6 +18,10 @@ CHECKS := --explicit-target-dependency-import-check error
 TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|HTTPClient|LivePhones|LiveServer)Tests[.]
 WAITING := ^(EndToEndTests[.]SideBySide/|(Dashboard|LivePhones|LiveServer)Tests[.])
 
+# What --version names (Package.swift). A build by `swift build` alone names no commit, rather than perhaps a wrong one.
+export SWIFTWING_SIM_COMMIT ?= $(shell commit=$$(git rev-parse --short=12 HEAD 2>/dev/null) && \
+	echo "$$commit$$(git diff --quiet HEAD || echo +changes)")
+
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
 # Fuzzing needs an optimized build, in its own folder, since testable code differs from the shipped code.

@@ -300,8 +300,12 @@ let package = Package(
         .target(name: "CSystem", path: "Sources/System/CSystem"),
         // The pages of Docs/manual as bytes.
         .target(name: "CManual", path: "Sources/System/CManual"),
-        // The shipped scenarios as bytes, with the captured streams and photos that they name.
-        .target(name: "CBuiltIn", path: "Sources/System/CBuiltIn"),
+        // The shipped scenarios as bytes, with the captured streams and photos that they name, and the commit (Makefile).
+        .target(
+            name: "CBuiltIn", path: "Sources/System/CBuiltIn",
+            cSettings: [
+                .define("SHIM_COMMIT", to: "\"\(Context.environment["SWIFTWING_SIM_COMMIT"] ?? "")\"")
+            ]),
     ]
         + modules.map(target)
         + [

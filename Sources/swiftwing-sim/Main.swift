@@ -1,3 +1,4 @@
+import BuiltIn
 import EventLoop
 import Foundation
 import Manual
@@ -42,7 +43,8 @@ enum Main {
             switch first {
             case "--help", "-h", "help": return try Self.help(Array(arguments.dropFirst()), console: console)
             case "--version", "version":
-                console.out("swiftwing-sim \(ThisProgram.version)")
+                let commit = BuiltInFiles.commit.map { " (commit \($0))" } ?? ""
+                console.out("swiftwing-sim \(ThisProgram.version)\(commit)")
                 return .success
             case CompletionCommand.question:
                 return CompletionCommand.answer(Array(arguments.dropFirst()), console)

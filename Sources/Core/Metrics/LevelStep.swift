@@ -4,7 +4,7 @@
 /// than a tenth of the former, and by more than the spread: the range of the five before or of the five from it on, whichever is
 /// larger. A single odd run is no step. Of such runs less than `runs` apart, the one with the largest difference counts.
 package struct LevelStep: Hashable, Sendable {
-    /// How many values each side needs. Docs/decisions/0232-steps-of-a-trend.md has the figures behind it.
+    /// How many values each side needs. Docs/decisions/0226-steps-of-a-trend.md has the figures behind it.
     package static let runs = 5
     private static let shareMin = 0.1
 

@@ -6,6 +6,12 @@ internal import CBuiltIn
 /// itself, captured streams in `built-in:/captures`, photos in `built-in:/Images`. A path that a scenario has relative to its own
 /// folder so leads to a file that is built in as well.
 package enum BuiltInFiles {
+    /// The commit that the program was built from, with `+changes` if it had others; nil if the build did not say it.
+    package static let commit: String? = {
+        let text = unsafe String(cString: shim_built_in_commit())
+        return text.isEmpty ? nil : text
+    }()
+
     /// The folder of the scenarios.
     package static let folder = "built-in:"
 

@@ -487,6 +487,8 @@ static const struct shim_built_in_file files[] = {
     {"Images/shelves/shelf-5-tall-hazy.jpg", shelf_5_tall_hazy, sizeof shelf_5_tall_hazy},
 };
 
+const char *shim_built_in_commit(void) { return SHIM_COMMIT; }
+
 size_t shim_built_in_count(void) { return sizeof files / sizeof *files; }
 
 struct shim_built_in_file shim_built_in_file(size_t index) { return files[index]; }

@@ -10,6 +10,9 @@ struct shim_built_in_file {
     size_t count;
 };
 
+/// The commit that the program was built from, as the Makefile says it; empty if the build did not say it.
+const char *shim_built_in_commit(void);
+
 /// How many files there are.
 size_t shim_built_in_count(void);
 
