@@ -22,6 +22,11 @@ enum ProxyCommand {
                 name: "--upstream", value: "URL", help: "URL of the backend, with its base path (required)")
         ] + ServeCommand.options + [
             Option(
+                name: Self.pathOption, value: "[METHOD ]PATH=OPERATION", isRepeatable: true,
+                help:
+                    "path of a backend that is none of the API, with the operation whose faults it gets (upload, stream, results, cleanup, status, cancel); * stands for one segment: '/events/*=stream'"
+            ),
+            Option(
                 name: "--browser", value: nil,
                 help: "support browsers: let every origin read the responses (CORS)"),
             RecordingFile.option,
@@ -30,6 +35,8 @@ enum ProxyCommand {
         positionalsMin: 0, positionalsMax: 1,
         example: "swiftwing-sim proxy --upstream http://127.0.0.1:8080 flaky-network.scenario",
         run: { try Self.run($0, $1) })
+
+    private static let pathOption = "--path"
 
     /// The maximum time from the last byte of a request to the head of its response.
     private static let replyTime = Interval.seconds(60)
@@ -64,13 +71,26 @@ enum ProxyCommand {
                 },
                 tells: Self.tells)
         }
+        let paths = try Self.paths(arguments)
         let plan = RunPlan(try ScenarioSource.served(arguments, console), target: .foreign)
         return try ServeCommand.standAlone(plan, arguments, console) {
             Self.origin(
-                upstream, connections, wallClockAtZero: $0,
+                upstream, connections, paths, wallClockAtZero: $0,
                 trial: plan.scenario.trial.rules(
                     isOfOwnPhones: false, isLocal: upstream.isLoopback, wallClockAtZero: $0))
         }
+    }
+
+    private static func paths(_ arguments: Arguments) throws -> PathMap {
+        var paths = PathMap()
+        for text in arguments.all(Self.pathOption) where !paths.add(text) {
+            throw CommandFailure(
+                .usage, "\(Self.pathOption) expects PATH=OPERATION, not '\(text)'",
+                hint:
+                    "for example \(Self.pathOption) '/events/*=stream' or \(Self.pathOption) 'POST /photos=upload'"
+            )
+        }
+        return paths
     }
 
     /// What the ledger of a run hears of its gateway: what the faults do, and what the upstream does wrong.
@@ -85,12 +105,14 @@ enum ProxyCommand {
     }
 
     private static func origin(
-        _ upstream: TargetURL, _ connections: Int, wallClockAtZero: Int64, trial: TrialRules?
+        _ upstream: TargetURL, _ connections: Int, _ paths: PathMap = PathMap(), wallClockAtZero: Int64,
+        trial: TrialRules?
     ) -> ServerOrigin {
         let path = URLComponents(string: upstream.base)?.percentEncodedPath ?? ""
         var gateway = GatewayConfiguration(
             basePath: path, replyTime: Self.replyTime, wallClockAtZero: wallClockAtZero)
         gateway.trial = trial
+        gateway.paths = paths
         return .upstream(
             UpstreamConfiguration(
                 base: upstream.base,

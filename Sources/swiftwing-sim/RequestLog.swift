@@ -9,15 +9,18 @@ import Talaria
 struct RequestLog: Sendable {
     private let faults: [String]
     private let wallClockAtZero: Int64
+    /// What a request that means no operation of the contract goes without.
+    private let consequence: String
 
-    init(faults: [String], wallClockAtZero: Int64) {
+    init(faults: [String], wallClockAtZero: Int64, hasUpstream: Bool) {
         self.faults = faults
+        self.consequence = hasUpstream ? "; no fault acts on it (see --path)" : ""
         self.wallClockAtZero = wallClockAtZero
     }
 
     /// Serving continues when the lines are no longer read.
     func write(_ request: ServedRequest) {
-        if let deviation = request.outsideContract { Self.write(deviation: deviation) }
+        if let deviation = request.outsideContract { Self.write(deviation: deviation + self.consequence) }
         StandardStream.error.write(self.line(request) + "\n")
     }
 

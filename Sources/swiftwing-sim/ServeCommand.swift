@@ -210,14 +210,17 @@ extension LiveServerConfiguration {
             pages: !self.isForBrowsers ? .none : self.hasSecret ? .ofAllowedHosts : .all)
         guard !arguments.has("--quiet") else { return }
         let log = RequestLog(
-            faults: (plan.scenario.faults + self.faultsOnDemand).map(\.id), wallClockAtZero: wallClockAtZero)
+            faults: (plan.scenario.faults + self.faultsOnDemand).map(\.id), wallClockAtZero: wallClockAtZero,
+            hasUpstream: self.upstream != nil)
         self.served = { log.write($0) }
         self.connectionFailed = { log.write($0) }
     }
 
     /// Whether it sends headers of its own to an upstream, which may hold a secret.
-    private var hasSecret: Bool {
-        if case .upstream(let upstream) = self.origin { !upstream.headers.isEmpty } else { false }
+    private var hasSecret: Bool { self.upstream?.headers.isEmpty == false }
+
+    private var upstream: UpstreamConfiguration? {
+        if case .upstream(let upstream) = self.origin { upstream } else { nil }
     }
 
     /// The warning if other machines can connect; nil otherwise.

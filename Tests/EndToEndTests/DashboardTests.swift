@@ -17,7 +17,7 @@ extension SideBySide {
             [ShortRun.scenario]
             + ShortRun.set([
                 "fleet.commuters.phones=12", "fleet.commuters.scans=1", "fleet.commuters.arrivals=2/s",
-                "server.job-time=300ms..900ms", "drain=5s", "faults=[]",
+                "fleet.commuters.preprocess=once", "server.job-time=300ms..900ms", "drain=20s", "faults=[]",
             ]) + ShortRun.objectiveOfScansAlone
 
         // MARK: Following
@@ -37,7 +37,7 @@ extension SideBySide {
             let url = try await run.dashboard()
             let followed = try JSONDecoder().decode(
                 Followed.self, from: try await Self.tool("follow.py", [url]))
-            let outcome = try await run.end(seconds: 10)
+            let outcome = try await run.end(seconds: 30)
             #expect(outcome.hasPassed, "\(outcome)")
 
             let word = outcome.code == 0 ? "PASSED" : "NOT TRUSTWORTHY"
@@ -89,7 +89,7 @@ extension SideBySide {
             let url = try await run.dashboard()
             let watched = try JSONDecoder().decode(
                 Watched.self, from: try await Self.tool("live_page.py", [url]))
-            let outcome = try await run.end(seconds: 10)
+            let outcome = try await run.end(seconds: 30)
             #expect(outcome.hasPassed, "\(outcome)")
 
             #expect(watched.console == [])

@@ -234,10 +234,57 @@ extension SideBySide {
                     "stream request: query token: expected a parameter of the contract, was an unknown parameter",
                     "stream request: header Accept: expected text/event-stream, was another value (*/*)",
                     "stream request: header Authorization: expected a bearer token, was missing",
-                    "path: expected one of the contract, was /v3/books",
-                    "method: expected POST, was DELETE",
+                    "path: expected one of the contract, was /v3/books; no fault acts on it (see --path)",
+                    "method: expected POST, was DELETE; no fault acts on it (see --path)",
                 ], "\(text)")
             #expect(!text.contains("hush-hush"))
+        }
+
+        /// The backend, and a proxy in front of it with these options.
+        private static func tickets(_ options: [String]) async throws -> (
+            backend: ServeProcess, proxy: ServeProcess
+        ) {
+            let backend = try await ServeProcess.start(
+                URL(filePath: "/usr/bin/env"),
+                ["python3", "-B", Package.tests.appending(path: "Tools/tickets.py").path])
+            let paths = ["/tickets/*/events=stream", "POST /tickets=upload", "/tickets/*=results"]
+            let proxy = try await ServeProcess.start(
+                Binary.path,
+                ["proxy", "--port", "0", "--upstream", backend.base] + paths.flatMap { ["--path", $0] }
+                    + options)
+            return (backend, proxy)
+        }
+
+        @Test func `faults act on paths of another backend that are given an operation`() async throws {
+            let events = "/tickets/7/events"
+            let (backend, proxy) = try await Self.tickets([
+                "--fault", "{do: http-error, on: upload, status: 503}",
+                "--fault", "{do: end-cleanly, on: stream, after: 2 events, cut: between-events}",
+            ])
+            let (phone, straight) = (Curl(base: proxy.base), Curl(base: backend.base))
+            #expect(try await phone.get("/tickets", ["-X", "POST", "-d", "spine"]).status == 503)
+            let cut = StreamEvent.all(in: try await phone.get(events, ["-N"]).body)
+            #expect(cut.map(\.name) == ["tick", "tick"])
+            let whole = try await straight.get(events, ["-N"]).body
+            #expect(StreamEvent.all(in: whole).count == 5)
+            #expect(try await phone.get("/tickets/7").body == "open")
+            #expect(try await phone.get("/other").status == 404)
+            #expect(await proxy.end() == 0)
+            // Without a fault every byte passes.
+            let plain = try await Self.tickets([])
+            let passed = Curl(base: plain.proxy.base)
+            #expect(try await passed.get(events, ["-N"]).body == whole)
+            let posted = try await passed.get("/tickets", ["-X", "POST", "-d", "spine"])
+            #expect(posted.status == 201 && posted.body == "ticket 7")
+            #expect(await plain.proxy.end() == 0)
+        }
+
+        @Test(arguments: ["/events", "events=stream", "/events=streams", "GET POST /events=stream"])
+        func `a path without an operation is refused`(text: String) async throws {
+            let refused = try await Binary.run(
+                ["proxy", "--upstream", "http://127.0.0.1:9", "--path", text])
+            #expect(refused.code == 64)
+            #expect(refused.complaint.contains("--path expects PATH=OPERATION, not '\(text)'"), "\(refused)")
         }
     }
 }

@@ -10,6 +10,7 @@ enum ShortRun {
 
     static let options = Self.set([
         "fleet.commuters.phones=\(Self.devices)", "fleet.commuters.scans=2", "fleet.commuters.arrivals=12/s",
+        "fleet.commuters.preprocess=once",
         "server.job-time=300ms..900ms", "faults.offline-1.at=1s", "faults.offline-1.for=1s",
         "faults.rate-limit-1.quota=1 per 3s", "faults.rate-limit-1.retry-after=1s",
         "faults.expire-token-1.after=150ms", "faults.expire-token-1.chance=25%", "drain=40s",

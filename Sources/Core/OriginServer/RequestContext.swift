@@ -83,6 +83,7 @@ extension JourneyPath {
     /// The operation of a method on this path; nil if the path does not take the method. In v2, a job is canceled where it is
     /// cleaned up.
     package func operation(method: String) -> Operation? {
+        if let operation = self.foreignOperation { return operation }
         if self.isCancelByPost { return method == "POST" ? .cleanup : nil }
         let operation = self.endpoint.operation(method: method)
         return operation == .cancel && !self.journey.version.hasOwnCancel ? nil : operation

@@ -116,10 +116,26 @@ package struct JourneyPath: Hashable, Sendable {
     package private(set) var isCancelByPost = false
     /// The WebSocket of its job, and not its event stream.
     package private(set) var isSocket = false
+    /// The operation of a path that is none of the contract (`PathMap`).
+    package private(set) var foreignOperation: Operation?
 
     package init(_ journey: Journey, _ endpoint: Endpoint) {
         self.journey = journey
         self.endpoint = endpoint
+    }
+
+    /// A path that is none of the contract. It stands for its job, so that faults of a job act on all that have the path.
+    init(foreign path: String, as operation: Operation) {
+        let endpoint: Endpoint =
+            switch operation {
+            case .upload: .upload
+            case .stream: .stream(jobId: path)
+            case .results: .results(jobId: path)
+            case .cleanup: .cleanup(jobId: path)
+            case .status, .cancel: .job(jobId: path)
+            }
+        self.init(.scan, endpoint)
+        self.foreignOperation = operation
     }
 
     /// The journey whose job is named by the query of a WebSocket; that of any other path. Nil for a path of no journey.

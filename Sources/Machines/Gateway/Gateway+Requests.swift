@@ -12,7 +12,9 @@ extension Gateway {
         _ id: ExchangeID, _ request: OriginRequest, _ caller: Caller, _ connection: UInt64,
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
-        guard let path = JourneyPath(path: request.path, query: request.query),
+        guard
+            let path = self.configuration.paths.place(
+                method: request.method, path: request.path, query: request.query),
             let operation = path.operation(method: request.method)
         else {
             self.passUnrouted(id, request, into: &effects)
@@ -21,7 +23,9 @@ extension Gateway {
         effects.append(
             self.payload(
                 caller, .requested(operation, attempt: caller.attempt, connection: connection)))
-        self.observeDeviations(of: request, operation, at: path, caller, into: &effects)
+        if path.foreignOperation == nil {
+            self.observeDeviations(of: request, operation, at: path, caller, into: &effects)
+        }
         let journey = path.journey
         let context = RequestContext(
             exchange: id, operation: operation, journey: journey, caller: caller, path: path.path,

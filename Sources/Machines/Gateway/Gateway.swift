@@ -15,6 +15,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var wallClockAtZero: Int64
     /// Whether clients use https, as absolute links then say.
     package var isSecure = false
+    /// Paths of the upstream that are none of the contract.
+    package var paths = PathMap()
     /// What the upstream is held to; nil if it is not judged.
     package var trial: TrialRules?
 

@@ -2,6 +2,7 @@ import Backend
 import Gateway
 import OriginServer
 import SimBase
+import Talaria
 
 /// The origin server behind an HTTP server: one of three kinds, which receive the same events and return the same effects.
 ///
@@ -21,6 +22,8 @@ struct Origin: Sendable {
         let stampsEvents: Bool
         /// The answers are not secret: pages of other sites may read them.
         let isPublic: Bool
+        /// Paths that are none of the contract.
+        var paths = PathMap()
     }
 
     init(_ setup: OriginConfiguration, random: KeyedRandom) {
@@ -77,7 +80,8 @@ extension OriginConfiguration {
     var traits: Origin.Traits {
         switch self {
         case .simulated, .recorded: Origin.Traits(hasUpstream: false, stampsEvents: true, isPublic: true)
-        case .upstream: Origin.Traits(hasUpstream: true, stampsEvents: false, isPublic: false)
+        case .upstream(let gateway):
+            Origin.Traits(hasUpstream: true, stampsEvents: false, isPublic: false, paths: gateway.paths)
         }
     }
 }

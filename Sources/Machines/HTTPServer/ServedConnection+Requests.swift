@@ -169,7 +169,7 @@ extension ServedConnection {
                 device.map { context.links.link(of: $0) } ?? context.links.otherCallers,
                 random: context.nextLinkRandom(of: device))
         }
-        let path = JourneyPath(path: head.path, query: head.query)
+        let path = context.origin.paths.place(method: head.method, path: head.path, query: head.query)
         let (id, key) = context.nextExchange(head, at: path, by: trace, on: self.id)
         let payload = path.flatMap { $0.endpoint == .upload ? $0.journey.payload : nil }
         var exchange = ServedExchange(id: id, head: head, key: key, isOfOwnPhone: trace != nil, upload: .none)
@@ -289,7 +289,7 @@ extension ServedConnection {
             self.reply(id, .preflight, at: now, &context)
             return true
         }
-        if let outage = context.outage, outage.refuses(head, at: now) {
+        if let outage = context.outage, outage.refuses(head, context.origin.paths, at: now) {
             self.reply(id, outage.reply(at: now), at: now, &context)
             return true
         }

@@ -15,7 +15,7 @@ extension ServedRequest {
     /// Why no operation of the contract is meant: what is wrong with the method or the path, in one line. Nil if one is, for a page
     /// of the program itself, and for the question of a browser that comes before a request (CORS).
     package var outsideContract: String? {
-        guard self.method != "OPTIONS", !Self.isUnjudged(self.path) else { return nil }
+        guard self.method != "OPTIONS", !self.isForeign, !Self.isUnjudged(self.path) else { return nil }
         guard let path = JourneyPath(path: self.path) else {
             return "path: expected one of the contract, was \(self.path)"
         }

@@ -120,7 +120,8 @@ struct ServerContext: Sendable {
             let request = ServedRequest(
                 began: self.now, method: head.method, path: head.path,
                 deviceID: head.headers[HeaderName.deviceID],
-                lastEventID: head.headers[HeaderName.lastEventID], scan: caller.scan)
+                lastEventID: head.headers[HeaderName.lastEventID], scan: caller.scan,
+                isForeign: path?.foreignOperation != nil)
             self.exchanges.update(id) { ($0.request, $0.key) = (request, key) }
             if let key { self.ofKey[key] = id }
         }

@@ -69,11 +69,12 @@ struct Outage: Sendable {
     /// Nil for all.
     var device: String?
 
-    func refuses(_ head: RequestHead, at now: Instant) -> Bool {
+    func refuses(_ head: RequestHead, _ paths: PathMap, at now: Instant) -> Bool {
         guard now < self.until else { return false }
         if let device = self.device, device != head.headers[HeaderName.deviceID] { return false }
         guard let operation = self.operation else { return true }
-        return JourneyPath(path: head.path, query: head.query)?.operation(method: head.method) == operation
+        return paths.place(method: head.method, path: head.path, query: head.query)?
+            .operation(method: head.method) == operation
     }
 
     func reply(at now: Instant) -> OriginReply {

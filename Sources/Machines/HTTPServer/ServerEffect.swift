@@ -42,6 +42,8 @@ package struct ServedRequest: Sendable {
     /// The `Last-Event-ID` that it came with.
     package var lastEventID: String?
     package var scan: ScanNumber
+    /// Of a path that is none of the contract, and that has been given an operation.
+    package var isForeign = false
     /// The faults that affected it, by index in the scenario's list.
     package var faults: [Int] = []
 }

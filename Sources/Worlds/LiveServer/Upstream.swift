@@ -210,7 +210,8 @@ final class Upstream: TransferDelegate {
     private func headers(_ head: RequestHead, _ resume: ResumePoint, isUpgrade: Bool) -> [HeaderField] {
         let named = Set(head.headers.list("Connection").map { $0.lowercased() })
         let replaced = Set(self.setup.headers.map { $0.name.lowercased() })
-        let isContract = JourneyPath(path: head.path, query: head.query) != nil
+        let isRead =
+            self.setup.gateway.paths.place(method: head.method, path: head.path, query: head.query) != nil
         var fields: [HeaderField] = []
         for field in head.headers.fields {
             let name = field.name.lowercased()
@@ -218,7 +219,7 @@ final class Upstream: TransferDelegate {
                 continue
             }
             // What the gateway must be able to read must not be compressed.
-            if isContract, name == "accept-encoding" || name == "sec-websocket-extensions" { continue }
+            if isRead, name == "accept-encoding" || name == "sec-websocket-extensions" { continue }
             if name == "last-event-id" && resume != .asSent { continue }
             fields.append(field)
         }
