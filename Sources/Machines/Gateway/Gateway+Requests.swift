@@ -28,8 +28,8 @@ extension Gateway {
         }
         let journey = path.journey
         let context = RequestContext(
-            exchange: id, operation: operation, journey: journey, caller: caller, path: path.path,
-            faults: faults)
+            exchange: id, operation: operation, journey: journey, caller: caller,
+            path: path.foreignOperation == nil ? path.path : request.path, faults: faults)
         let jobID = path.endpoint.jobID
         let relay = Relay(
             context: context, jobID: jobID, authority: request.authority, version: journey.version)

@@ -2,7 +2,7 @@ internal import Faults
 import Observations
 package import OriginServer
 package import SimBase
-internal import Talaria
+package import Talaria
 package import TargetTrial
 
 /// The configuration of the fault gateway.

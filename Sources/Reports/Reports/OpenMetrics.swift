@@ -45,7 +45,9 @@ package enum OpenMetrics {
             text.add(.runExitCode, [(run, "\(result.exit.rawValue)")])
             text.add(.runPassed, [(run, result.exit == .success ? "1" : "0")])
         }
-        text.add(.runSeconds, [(run, MetricsText.seconds(result.length.nanoseconds))])
+        // As exact as `summary.json` has it, so that a report that is made from files is the same.
+        let length = result.length.wholeMilliseconds * 1_000_000
+        text.add(.runSeconds, [(run, MetricsText.seconds(length))])
         text.add(.phones, [(run, "\(result.devices)")])
         if let progress { Self.add(progress, to: &text) }
         text.add(.scansOpen, result.totals.scans.open)
