@@ -5,7 +5,10 @@ import Testing
 @Suite struct PathMapTests {
     private static func map(_ rules: String...) -> PathMap {
         var map = PathMap()
-        for rule in rules { #expect(map.add(rule), "\(rule)") }
+        for rule in rules {
+            let isAdded = map.add(rule)
+            #expect(isAdded, "\(rule)")
+        }
         return map
     }
 
@@ -19,7 +22,6 @@ import Testing
         for (method, path, operation) in places {
             let place = map.place(method: method, path: path, query: "x=1")
             #expect(place?.foreignOperation == operation, "\(method) \(path)")
-            #expect(place == nil || place?.endpoint.jobID == (operation == .upload ? nil : path))
         }
     }
 
@@ -32,6 +34,7 @@ import Testing
     @Test(arguments: ["", "=", "/a", "/a=", "a=stream", "/a=streams", "GET PUT /a=stream", "=stream"])
     func `what names no path and operation is no rule`(text: String) {
         var map = PathMap()
-        #expect(!map.add(text))
+        let isAdded = map.add(text)
+        #expect(!isAdded)
     }
 }
