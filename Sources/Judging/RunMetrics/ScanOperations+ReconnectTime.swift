@@ -22,6 +22,11 @@ extension ScanOperations {
         _ cause: LossCause, into measured: inout Measurements, _ group: MetricGroup
     ) {
         self.lostAt = nil
+        self.superseded(cause, into: &measured, group)
+    }
+
+    /// The scan goes up again: what comes next is another stream.
+    func superseded(_ cause: LossCause, into measured: inout Measurements, _ group: MetricGroup) {
         measured[group].disconnections.superseded(cause)
         measured.table.add(1, to: .sseRestarts, in: group)
     }

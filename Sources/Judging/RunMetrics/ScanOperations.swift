@@ -250,7 +250,7 @@ extension ScanOperations {
         self.status.close(.statusFailed, into: &measured, group)
         self.job = nil
         // After a kill, the next process was told that the job is over, and the scan goes up again.
-        if let cause = self.lossBeforeKill { measured[group].disconnections.superseded(cause) }
+        if let cause = self.lossBeforeKill { self.superseded(cause, into: &measured, group) }
         self.cutLoss = nil
         self.stream = .unopened
     }

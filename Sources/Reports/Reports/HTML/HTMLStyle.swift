@@ -154,7 +154,7 @@ package enum HTMLStyle {
         @media print{:root{color-scheme:light;--bg:#fff;--panel:#f6f6f4;--ink:#1b1d20;--soft:#4d545b;--rule:#d2d3cf;
         --grid:#e6e6e2;--good:#00704c;--bad:#b3261e;--warn:#8a5700;--i1:#0b62a4;--i2:#c85a06;--i3:#00805a;--i4:#8a489c;
         --i5:#4698c9;--i6:#8b7a00;--i7:#6b7280}html{font-size:11px}main{max-width:none;padding:0}
-        nav,.find,#tip{display:none}section{margin-top:2rem}h2,h3,h4,summary{break-after:avoid}
+        nav,.find,#tip,details:not([open]){display:none}section{margin-top:2rem}h2,h3,h4,summary{break-after:avoid}
         .legend button{padding:0}tr,.card{break-inside:avoid}thead{display:table-header-group}
         .stats,.facts,.headline,.metric,.phone,.pair,section>.lead{break-inside:avoid}.legend{gap:0 .8rem}
         text{font-size:9px}.label,.note,.band-name{font-size:8px}.count{font-size:11px}.count .soft{font-size:10.5px}
