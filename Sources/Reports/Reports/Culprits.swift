@@ -107,12 +107,13 @@ extension RunResult {
             verdict.breaker.map { ($0, verdict.invariant.rawValue) }
         }
         guard !self.breaches.isEmpty else { return invariants }
-        var accusations: [(Cause, String)] = []
+        var slow: [(Cause, String)] = []
         if let part = self.slowPart, let cause = self.cause(of: part.activity) {
-            accusations.append((cause, "slow scans: \(part.activity.name)"))
+            slow.append((cause, "slow scans: \(part.activity.name)"))
         }
+        var accusations = self.knownFailures + slow
         let isAboutErrors = self.breaches.contains { breach in
-            !breach.slo.selector.isLatency && (accusations.isEmpty || !breach.isAboutUnfinishedScans)
+            !breach.slo.selector.isLatency && (slow.isEmpty || !breach.isAboutUnfinishedScans)
         }
         if isAboutErrors {
             accusations += self.causesOfErrors(ErrorFamily.allCases).map { entry in
@@ -123,6 +124,14 @@ extension RunResult {
             }
         }
         return accusations + invariants
+    }
+
+    /// What the phones broke as their profile is known to: no failure of the run by itself, but of the app.
+    private var knownFailures: [(Cause, String)] {
+        let known = self.verdicts.filter { $0.standing == .brokenAsExpected }
+        guard let first = known.first else { return [] }
+        let others = known.count > 1 ? " and \(Figures.count(known.count - 1, "other", "others"))" : ""
+        return [(.phone, "\(first.invariant.rawValue)\(others), as their profile does")]
     }
 
     /// What took most of the time of the slow scans, if an objective is about it: scans that had not ended are the slowest.
@@ -165,7 +174,10 @@ extension RunResult {
     /// The groups whose phones broke an invariant.
     private var breakers: [GroupResult] {
         self.groups.filter { group in
-            group.verdicts.contains { $0.standing == .broken && $0.breaker == .phone }
+            group.verdicts.contains { verdict in
+                verdict.standing == .broken && verdict.breaker == .phone
+                    || verdict.standing == .brokenAsExpected && !self.breaches.isEmpty
+            }
         }
     }
 

@@ -47,6 +47,19 @@ import Testing
         #expect(Self.slow(activity).culprits == "At fault: \(words)")
     }
 
+    @Test func `what a profile is known to break is the fault of the phones, whatever was injected`() {
+        var result = Self.slow(.limited)
+        result.errors = Self.errors([(Self.limited, .injected(fault: "rate-limit-1"), 9)])
+        result.verdicts[0].standing = .brokenAsExpected
+        let first = "the simulated phones (\(result.verdicts[0].invariant.rawValue), as their profile does)"
+        let scenario = "the scenario, which injects rate-limit-1 (slow scans: Retry-After)"
+        #expect(result.culprits == "At fault: \(first); \(scenario)")
+        result.verdicts[1].standing = .brokenAsExpected
+        #expect(result.culprits?.contains("and 1 other, as their profile does") == true)
+        result.slos = []
+        #expect(result.culprits == nil, "nothing failed")
+    }
+
     @Test func `a wait for a 429 is the fault of who sent it`() {
         var result = Self.slow(.limited)
         result.errors = Self.errors([
