@@ -100,7 +100,7 @@ extension RunResult {
             || self.slow.map { $0.time(.offline) > .zero } ?? false
     }
 
-    /// Who is to blame for what failed, and why: what made scans slow, then errors, then invariants. Whoever has no evidence
+    /// Who is to blame for what failed, and why: invariants, then what made scans slow, then errors. Whoever has no evidence
     /// against it is not named.
     private var accusations: [(Cause, String)] {
         let invariants = self.brokenInvariants.compactMap { verdict in
@@ -111,19 +111,23 @@ extension RunResult {
         if let part = self.slowPart, let cause = self.cause(of: part.activity) {
             slow.append((cause, "slow scans: \(part.activity.name)"))
         }
-        var accusations = self.knownFailures + slow
+        var accusations = self.knownFailures + invariants + slow
         let isAboutErrors = self.breaches.contains { breach in
             !breach.slo.selector.isLatency && (slow.isEmpty || !breach.isAboutUnfinishedScans)
         }
         if isAboutErrors {
-            accusations += self.causesOfErrors(ErrorFamily.allCases).map { entry in
+            // Injected errors are no excuse for a broken invariant.
+            let causes = self.causesOfErrors(ErrorFamily.allCases).filter {
+                invariants.isEmpty || $0.cause.fault == nil
+            }
+            accusations += causes.map { entry in
                 (
                     entry.cause,
                     "\(Figures.count(entry.count)) of \(Figures.count(entry.of, "error", "errors"))"
                 )
             }
         }
-        return accusations + invariants
+        return accusations
     }
 
     /// What the phones broke as their profile is known to: no failure of the run by itself, but of the app.

@@ -47,6 +47,17 @@ import Testing
         #expect(Self.slow(activity).culprits == "At fault: \(words)")
     }
 
+    @Test func `injected errors are no excuse for a broken invariant`() {
+        var result = Samples.brokenInvariant()
+        result.slos = [Samples.slo("scans.lost", "count >= 1")].compactMap {
+            $0?.evaluate(against: result.metrics)
+        }
+        result.errors = Self.errors([(Self.limited, .injected(fault: "rate-limit-1"), 87)])
+        #expect(result.culprits == "At fault: the simulated phones (book.never-lost)")
+        result.errors += Self.errors([(Self.failed, .target, 3)])
+        #expect(result.culprits?.hasSuffix("; the simulated backend (3 of 90 errors)") == true)
+    }
+
     @Test func `what a profile is known to break is the fault of the phones, whatever was injected`() {
         var result = Self.slow(.limited)
         result.errors = Self.errors([(Self.limited, .injected(fault: "rate-limit-1"), 9)])
