@@ -22,9 +22,9 @@ enum ProxyCommand {
                 name: "--upstream", value: "URL", help: "URL of the backend, with its base path (required)")
         ] + ServeCommand.options + [
             Option(
-                name: Self.pathOption, value: "[METHOD ]PATH=OPERATION", isRepeatable: true,
+                name: Self.pathOption, value: "PATH=OPERATION", isRepeatable: true,
                 help:
-                    "path of a backend that is none of the API, with the operation whose faults it gets (upload, stream, results, cleanup, status, cancel); * stands for one segment: '/events/*=stream'"
+                    "give a path that is none of the API an operation, and so its faults: upload, stream, results, cleanup, status or cancel; '/events/*=stream', 'POST /photos=upload'"
             ),
             Option(
                 name: "--browser", value: nil,

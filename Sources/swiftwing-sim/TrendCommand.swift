@@ -15,7 +15,7 @@ enum TrendCommand {
     static let command = Command(
         name: "trend", usage: "RUN...",
         summary:
-            "Shows how the figures of several runs of one scenario change over time. RUN is the folder of a run, a summary.json, a folder of such folders or files, or a history (--append)",
+            "Shows how the figures of several runs change over time; RUN is a folder of a run or of several, a summary.json or a history",
         options: [
             Self.append,
             Option(
