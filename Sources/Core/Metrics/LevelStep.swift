@@ -19,7 +19,7 @@ package struct LevelStep: Hashable, Sendable {
         let known = values.indices.filter { values[$0] != nil }
         let numbers = values.compactMap { $0 }
         guard numbers.count >= 2 * Self.runs else { return nil }
-        var steps: [(step: LevelStep, place: Int)] = []
+        var found: [(step: LevelStep, place: Int)] = []
         for place in Self.runs...(numbers.count - Self.runs) {
             let (before, after) = (
                 numbers[(place - Self.runs)..<place].sorted(), numbers[place..<(place + Self.runs)].sorted()
@@ -29,13 +29,13 @@ package struct LevelStep: Hashable, Sendable {
             let spread = max(
                 before[Self.runs - 1] - before[0], after[Self.runs - 1] - after[0])
             guard step.height > step.before * Self.shareMin, step.height > spread else { continue }
-            guard let last = steps.last, place - last.place < Self.runs else {
-                steps.append((step, place))
+            guard let last = found.last, place - last.place < Self.runs else {
+                found.append((step, place))
                 continue
             }
-            if step.height > last.step.height { steps[steps.count - 1] = (step, place) }
+            if step.height > last.step.height { found[found.count - 1] = (step, place) }
         }
-        return steps.map(\.step)
+        return found.map(\.step)
     }
 
     private var height: Double { (self.after - self.before).magnitude }
