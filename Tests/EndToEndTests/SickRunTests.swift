@@ -85,7 +85,8 @@ extension SideBySide {
             .target("upload=close", 99, "No scan was completed: … uploads failed: "),
             .target(
                 "upload=html", 99, "No scan was completed: … uploads got an unreadable response"),
-            .target("upload=503 every=2", 99, "6 of 12 scans had not finished after 3 s: 6 "),
+            .target(
+                "upload=503 every=2", 99, "6 of 12 scans had not finished 3 s after the last capture: 6 "),
             .target(
                 "stream=401", 99,
                 "No scan was completed: 12 of 12 with a token that the server does not accept"),
@@ -104,7 +105,7 @@ extension SideBySide {
             .target("stream=open", 99, "No scan was completed: 12 of 12 still running at the end"),
             .target(
                 "stream=open every=2", 99,
-                "6 of 12 scans had not finished after 3 s: 6 still running at the end"),
+                "6 of 12 scans had not finished 3 s after the last capture: 6 still running at the end"),
             .target("stream=no-terminal", 99, "No scan was completed: 12 of 12 still running at the end"),
             .target("stream=retryable", 99, "No scan was completed: 12 of 12 waiting to retry a failed job"),
             .target("stream=final", 99, "No scan was completed: 12 of 12 scans were refused: INVALID_FILE"),
@@ -159,12 +160,12 @@ extension SideBySide {
             .virtual(["server.job-time=10m"], 99, "No scan was completed: 12 of 12 still running at the end"),
             .virtual(
                 ["server.job-time=1s..8s"], 99,
-                "… of 12 scans had not finished after 3 s: … still running at the end"),
+                "… of 12 scans had not finished 3 s after the last capture: … still running at the end"),
             .virtual(
                 ["server.token-lifetime=1ms"], 99, "No scan was completed: 12 of 12 with an expired token"),
             .virtual(
                 ["faults=[{do: rate-limit, on: upload, quota: 1 per 10m, retry-after: 10m}]"], 99,
-                "6 of 12 scans had not finished after 3 s: 6 rate limited (429)"),
+                "6 of 12 scans had not finished 3 s after the last capture: 6 rate limited (429)"),
             .virtual(
                 ["faults=[{do: silence, on: stream}]", "fleet.crowd.idle-timeout=10m"], 99,
                 "No scan was completed: 12 of 12 still running at the end"),
@@ -173,7 +174,7 @@ extension SideBySide {
                 "No scan was completed: 12 of 12 offline"),
             .virtual(
                 ["faults=[{do: http-error, on: upload, status: 503, chance: 50%, count: 100}]"], 99,
-                "… of 12 scans had not finished after 3 s: "),
+                "… of 12 scans had not finished 3 s after the last capture: "),
         ]
 
         // MARK: Tests
@@ -192,7 +193,7 @@ extension SideBySide {
 
         @Test func `a target that dies in the middle is told`() async throws {
             let server = try await Self.server(["--die-after", "0.3"])
-            let run = SickRun.target("", 99, "… of 12 scans had not finished after 3 s: ")
+            let run = SickRun.target("", 99, "… of 12 scans had not finished 3 s after the last capture: ")
             try await Self.check(run, base: server.base, in: try Scratch())
         }
 

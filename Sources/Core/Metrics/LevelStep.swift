@@ -19,7 +19,9 @@ package struct LevelStep: Hashable, Sendable {
         let known = values.indices.filter { values[$0] != nil }
         let numbers = values.compactMap { $0 }
         guard numbers.count >= 2 * Self.runs else { return nil }
-        var found: [(step: LevelStep, place: Int)] = []
+        var found: [LevelStep] = []
+        // The last of these, among the values that are known.
+        var last = 0
         for place in Self.runs...(numbers.count - Self.runs) {
             let (before, after) = (
                 numbers[(place - Self.runs)..<place].sorted(), numbers[place..<(place + Self.runs)].sorted()
@@ -29,13 +31,16 @@ package struct LevelStep: Hashable, Sendable {
             let spread = max(
                 before[Self.runs - 1] - before[0], after[Self.runs - 1] - after[0])
             guard step.height > step.before * Self.shareMin, step.height > spread else { continue }
-            guard let last = found.last, place - last.place < Self.runs else {
-                found.append((step, place))
+            if found.isEmpty || place - last >= Self.runs {
+                found.append(step)
+            } else if step.height > found[found.count - 1].height {
+                found[found.count - 1] = step
+            } else {
                 continue
             }
-            if step.height > last.step.height { found[found.count - 1] = (step, place) }
+            last = place
         }
-        return found.map(\.step)
+        return found
     }
 
     private var height: Double { (self.after - self.before).magnitude }

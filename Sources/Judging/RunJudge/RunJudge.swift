@@ -394,7 +394,8 @@ package struct RunJudge: Sendable {
             self.judged?.collector.finish()
         }
         self.cut(log, open: open)
-        self.scans.finish(at: facts.endedAt)
+        // What comes behind the end of the phones is no time of a scan.
+        self.scans.finish(at: min(facts.endedAt, .zero + facts.length))
         self.objectives.finish(at: facts.endedAt)
         var driver = MetricSet()
         if let lateness = facts.lateness { driver.add(lateness, to: .generatorLateness) }

@@ -150,12 +150,11 @@ package struct RunResult: Sendable {
     /// The phones that the examples of broken invariants name, in the order of these, with the number of examples.
     package var violators: [(device: DeviceNumber, violations: Int)] {
         let broken = self.verdicts.filter { $0.standing == .broken || $0.standing == .brokenAsExpected }
-        return broken.flatMap(\.examples).compactMap(\.device).reduce(into: []) { found, device in
-            if let index = found.firstIndex(where: { $0.device == device }) {
-                found[index].violations += 1
-            } else {
-                found.append((device, 1))
-            }
+        let all = broken.flatMap(\.examples)
+        let first = broken.compactMap(\.examples.first).sorted { $0.at < $1.at }
+        return (first + all).compactMap(\.device).reduce(into: []) { found, device in
+            guard !found.contains(where: { $0.device == device }) else { return }
+            found.append((device, all.count { $0.device == device }))
         }
     }
 

@@ -31,7 +31,7 @@ extension RunResult {
         let part =
             changes.isEmpty
             ? [] : ["Changed for this run, which may be the reason: " + changes.joined(separator: ", ")]
-        return (["At fault: " + words.joined(separator: "; ")] + self.deviationsOfBreakers + part)
+        return (part + ["At fault: " + words.joined(separator: "; ")] + self.deviationsOfBreakers)
             .joined(separator: ". ")
     }
 
@@ -55,7 +55,9 @@ extension RunResult {
     /// The changes that are about what failed: a limit, a fault, a value of the phones. Where an objective failed, every value of the
     /// fleet and of the server is.
     var changesAtFault: [String] {
-        let sections = self.breaches.isEmpty ? [] : ["fleet.", "server."]
+        let sections =
+            (self.breaches.isEmpty ? [] : ["fleet.", "server."])
+            + (self.breaches.contains(where: \.isAboutUnfinishedScans) ? ["drain="] : [])
         let limits = self.breaches.map { "slo.\($0.slo.selector)" }
         let faults = self.accusations.compactMap(\.0.fault).map { "faults.\($0)." }
         let phones = self.breakers.flatMap { group in
@@ -88,7 +90,7 @@ extension RunResult {
         switch cause {
         case .injected(let fault): "the scenario, which injects \(Printable.line(fault))"
         case .target: self.labels.target == nil ? "the simulated backend" : "the target"
-        case .phone: "the simulated phones"
+        case .phone: self.profilesAtFault.map { "the simulated phones with \($0)" } ?? "the simulated phones"
         case .path: self.isNetworkOfScenario ? "the network of the scenario" : "the network"
         case .harness: "this program"
         }
@@ -111,14 +113,14 @@ extension RunResult {
         if let part = self.slowPart, let cause = self.cause(of: part.activity) {
             slow.append((cause, "slow scans: \(part.activity.name)"))
         }
-        var accusations = self.knownFailures + invariants + slow
+        var accusations = invariants + self.knownFailures + slow
         let isAboutErrors = self.breaches.contains { breach in
             !breach.slo.selector.isLatency && (slow.isEmpty || !breach.isAboutUnfinishedScans)
         }
         if isAboutErrors {
-            // Injected errors are no excuse for a broken invariant.
+            // Injected errors are no excuse for a broken rule.
             let causes = self.causesOfErrors(ErrorFamily.allCases).filter {
-                invariants.isEmpty || $0.cause.fault == nil
+                !self.hasBrokenRules || $0.cause.fault == nil
             }
             accusations += causes.map { entry in
                 (
@@ -133,10 +135,32 @@ extension RunResult {
     /// What the phones broke as their profile is known to: no failure of the run by itself, but of the app.
     private var knownFailures: [(Cause, String)] {
         let known = self.verdicts.filter { $0.standing == .brokenAsExpected }
-        guard let first = known.first else { return [] }
-        let others = known.count > 1 ? " and \(Figures.count(known.count - 1, "other", "others"))" : ""
-        return [(.phone, "\(first.invariant.rawValue)\(others), as their profile does")]
+        guard let first = known.first, !self.breaches.isEmpty else { return [] }
+        let others = known.count - 1
+        return [
+            (
+                .phone,
+                first.invariant.rawValue
+                    + (others > 0
+                        ? " and \(Figures.count(others, "other invariant", "other invariants"))" : "")
+            )
+        ]
     }
+
+    /// Whether something was broken, by whoever it was, that must hold whatever is injected.
+    var hasBrokenRules: Bool {
+        !self.knownFailures.isEmpty || self.brokenInvariants.contains { $0.breaker != nil }
+    }
+
+    /// `the profile swiftwing-head`; nil if the phones at fault follow the contract but for single values.
+    private var profilesAtFault: String? {
+        let names = self.breakers.flatMap(\.deviations).filter { $0.hasPrefix(Self.profileKey) }
+            .map { Printable.line(String($0.dropFirst(Self.profileKey.count))) }
+        guard let first = names.first else { return nil }
+        return names.allSatisfy { $0 == first } ? "the profile \(first)" : "profiles of their own"
+    }
+
+    private static let profileKey = "profile: "
 
     /// What took most of the time of the slow scans, if an objective is about it: scans that had not ended are the slowest.
     private var slowPart: SlowTime.Part? {
@@ -187,9 +211,11 @@ extension RunResult {
 
     /// What those do otherwise than the contract.
     private var deviationsOfBreakers: [String] {
-        self.breakers.filter { !$0.deviations.isEmpty }.map { group in
-            let named = group.deviations.prefix(Self.deviationsMax)
-            let others = group.deviations.count - named.count
+        self.breakers.compactMap { group in
+            let all = group.deviations.filter { !$0.hasPrefix(Self.profileKey) }
+            guard !all.isEmpty else { return nil }
+            let named = all.prefix(Self.deviationsMax)
+            let others = all.count - named.count
             return "Phones of \(Printable.line(group.name)) differ from the contract: "
                 + named.joined(separator: ", ") + (others > 0 ? ", and \(others) more" : "")
         }

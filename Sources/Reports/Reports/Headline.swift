@@ -142,12 +142,12 @@ extension RunResult {
         self.breaches.contains { $0.slo.selector.metric == .count(metric) }
     }
 
-    /// `13 of 60 scans had not finished after 30 s: 13 still running at the end`
+    /// `13 of 60 scans had not finished 30 s after the last capture: 13 still running at the end`
     private var unfinishedSentence: String? {
         let scans = self.totals.scans
         let unfinished = scans.waiting + scans.open
         guard unfinished > 0 else { return nil }
-        let after = self.drained.map { " after \(Figures.length($0, short: true))" } ?? ""
+        let after = self.drained.map { " \(Figures.length($0, short: true)) after the last capture" } ?? ""
         let causes = Self.waiting(scans).map { "\(Figures.count($0.count)) \($0.words)" }
         return
             "\(Figures.count(unfinished)) of \(Figures.count(scans.begun, self.noun)) had not finished\(after)"
@@ -180,7 +180,7 @@ extension RunResult {
     private var blame: String? {
         guard let row = self.errors.first(where: { $0.causes.injected < $0.count }) else {
             // Errors that were meant to come do not explain why something else was broken.
-            guard self.brokenInvariants.isEmpty || !self.breaches.isEmpty else { return nil }
+            guard !self.hasBrokenRules else { return nil }
             let causes = self.errors.reduce(into: CauseCounts()) { $0.add($1.causes) }
             return causes.entries.isEmpty ? nil : "Every error was injected: \(causes.countedWords)"
         }

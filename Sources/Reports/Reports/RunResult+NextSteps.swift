@@ -75,9 +75,9 @@ extension RunResult {
         return steps
     }
 
-    /// The earliest violation of one phone that counts.
+    /// The earliest of the first violations of one phone that count, of which the page has the excerpt.
     private var firstViolation: Violation? {
-        self.brokenInvariants.flatMap(\.examples).filter { !$0.isExpected && $0.device != nil }
+        self.brokenInvariants.compactMap(\.examples.first).filter { !$0.isExpected && $0.device != nil }
             .min { $0.at < $1.at }
     }
 

@@ -55,6 +55,8 @@ package struct SlowTimeText {
 
     /// The length of the bar of the whole time, in characters.
     private static let barLength: Int64 = 30
+    /// The sentence has activities with a tenth of the time or more.
+    private static let saidParts: Int64 = 10
 
     private let slow: SlowTime
     private let noun: WorkNoun
@@ -70,15 +72,15 @@ package struct SlowTimeText {
         self.noun = result.noun
         let limited = result.errors.filter { $0.trouble.family == .rateLimited }
         let causes = limited.reduce(into: CauseCounts()) { $0.add($1.causes) }
-        self.limiter =
-            slow.time(.limited) == .zero || causes.entries.isEmpty ? "" : "; answered 429: \(causes.words)"
+        let isLimited = slow.time(.limited).nanoseconds * Self.saidParts >= slow.total.nanoseconds
+        self.limiter = isLimited && !causes.entries.isEmpty ? "; answered 429: \(causes.words)" : ""
         self.isSaid = result.isWhySlowSaid
     }
 
     /// `58 of 600 scans took longer than 25.0s: on average 13.2s waiting as a 429 requested (Retry-After), 8.10s uploading`
     var sentence: String {
         "\(Figures.capitalized(self.subject)): on average "
-            + self.slow.parts.words(ofEachOf: self.slow.scans, from: 10)
+            + self.slow.parts.words(ofEachOf: self.slow.scans, from: Self.saidParts)
     }
 
     private var subject: String {

@@ -52,6 +52,9 @@ import Testing
         result.slos = [Samples.slo("scans.lost", "count >= 1")].compactMap {
             $0?.evaluate(against: result.metrics)
         }
+        for index in result.verdicts.indices where result.verdicts[index].standing == .brokenAsExpected {
+            result.verdicts[index].standing = .held
+        }
         result.errors = Self.errors([(Self.limited, .injected(fault: "rate-limit-1"), 87)])
         #expect(result.culprits == "At fault: the simulated phones (book.never-lost)")
         result.errors += Self.errors([(Self.failed, .target, 3)])
@@ -62,11 +65,15 @@ import Testing
         var result = Self.slow(.limited)
         result.errors = Self.errors([(Self.limited, .injected(fault: "rate-limit-1"), 9)])
         result.verdicts[0].standing = .brokenAsExpected
-        let first = "the simulated phones (\(result.verdicts[0].invariant.rawValue), as their profile does)"
+        result.groups[0].verdicts = [result.verdicts[0]]
+        result.groups[0].deviations = ["profile: swiftwing-head"]
+        let broken = result.verdicts[0].invariant.rawValue
+        let first = "the simulated phones with the profile swiftwing-head (\(broken))"
         let scenario = "the scenario, which injects rate-limit-1 (slow scans: Retry-After)"
         #expect(result.culprits == "At fault: \(first); \(scenario)")
         result.verdicts[1].standing = .brokenAsExpected
-        #expect(result.culprits?.contains("and 1 other, as their profile does") == true)
+        #expect(result.culprits?.contains("(\(broken) and 1 other invariant)") == true)
+        #expect(result.explanations.allSatisfy { !$0.contains("Every error was injected") })
         result.slos = []
         #expect(result.culprits == nil, "nothing failed")
     }
@@ -129,13 +136,13 @@ import Testing
         ]
         #expect(
             result.culprits
-                == "At fault: the network of the scenario (slow scans: upload). Changed for this run, which may be the reason: fleet.a.network=edge"
+                == "Changed for this run, which may be the reason: fleet.a.network=edge. At fault: the network of the scenario (slow scans: upload)"
         )
         #expect(result.commandWithoutChanges?.contains("fleet.a.network=edge") == false)
         result.slow = nil
         #expect(
-            result.culprits?.hasPrefix(
-                "At fault: the scenario, which injects rate-limit-1 (60 of 100 errors), http-error-1 (40 of 100 errors)."
+            result.culprits?.hasSuffix(
+                "At fault: the scenario, which injects rate-limit-1 (60 of 100 errors), http-error-1 (40 of 100 errors)"
             ) == true)
     }
 
@@ -154,8 +161,9 @@ import Testing
             "swiftwing-sim", "run", "x", "--set", "fleet.\(name).resume=off", "--set", "drain=3m",
         ]
         #expect(
-            result.culprits?.hasSuffix(
-                ". Changed for this run, which may be the reason: fleet.\(name).resume=off") == true)
+            result.culprits?.hasPrefix(
+                "Changed for this run, which may be the reason: fleet.\(name).resume=off. At fault: ") == true
+        )
         #expect(result.commandWithoutChanges == ["swiftwing-sim", "run", "x", "--set", "drain=3m"])
         #expect(result.nextSteps.last?.label == "Without it")
     }

@@ -80,7 +80,7 @@ import Testing
             self.scans(47, waiting: [(.suspended, 12), (.offline, 1)]), slos: [.scansWaiting])
         #expect(
             result.outcome
-                == "13 of 60 scans had not finished after 30 s: 1 offline, 12 still running at the end"
+                == "13 of 60 scans had not finished 30 s after the last capture: 1 offline, 12 still running at the end"
         )
     }
 
@@ -145,7 +145,7 @@ import Testing
     @Test func `it stands under the verdict, in the page, the summary and the first failure`() throws {
         var result = try self.result(self.scans(59, waiting: [(.suspended, 1)]), slos: [.scansWaiting])
         result.exitReasons = [.objectiveFailed]
-        let words = "1 of 60 scans had not finished after 30 s: 1 still running at the end"
+        let words = "1 of 60 scans had not finished 30 s after the last capture: 1 still running at the end"
         let lines = TerminalSummary.text(
             result, style: TerminalStyle(columns: 100, isColored: false, isASCII: false)
         ).split(separator: "\n")

@@ -163,6 +163,7 @@ extension HTMLPage {
     /// What happened around the first violations, from the logs of their phones; empty without such logs.
     var excerpts: HTML {
         let first = self.result.verdicts.filter { $0.standing == .broken }.compactMap(\.examples.first)
+            .sorted { $0.at < $1.at }
         return first.compactMap(self.excerpt).prefix(Self.excerptsMax).joined()
     }
 
