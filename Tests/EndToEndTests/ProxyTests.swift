@@ -151,7 +151,8 @@ extension SideBySide {
             let outcome = try await process.end(seconds: 60)
             // Nothing is lost, and what had not finished is not a success.
             #expect(outcome.code == 99, "\(outcome)")
-            #expect(outcome.output.contains("scans had not finished 6 s after the last capture: "), "\(outcome.output)")
+            let words = "scans had not finished 6 s after the last capture: "
+            #expect(outcome.output.contains(words), "\(outcome.output)")
             let summary = try process.report.summary()
             #expect(summary.scans.isConserved && summary.scans.lost == 0)
             #expect(summary.scans.waiting > 0)
