@@ -46,7 +46,7 @@ package enum OpenMetrics {
             text.add(.runPassed, [(run, result.exit == .success ? "1" : "0")])
         }
         // As exact as `summary.json` has it, so that a report that is made from files is the same.
-        let length = result.length.wholeMilliseconds * 1_000_000
+        let length = (result.length.nanoseconds + 500_000) / 1_000_000 * 1_000_000
         text.add(.runSeconds, [(run, MetricsText.seconds(length))])
         text.add(.phones, [(run, "\(result.devices)")])
         if let progress { Self.add(progress, to: &text) }
