@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import RunArchive
 import RunComparison
@@ -28,12 +29,15 @@ enum TrendCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let page = try NamedFile.path("--html", .page, arguments)
-        let given = try arguments.positionals.flatMap { try Self.runs(at: $0) }
-        let history = try arguments[Self.append.name].map { try Self.history(at: $0) }
-        let new = given.enumerated().filter { index, run in
-            !(history?.runs ?? []).contains(where: run.isSame)
-                && !(history != nil && given[..<index].contains(where: run.isSame))
-        }.map(\.element)
+        let given = Self.once(try arguments.positionals.flatMap { try Self.runs(at: $0) })
+        // The file itself is replaced, and not a link to it.
+        let history = try arguments[Self.append.name].map {
+            try Self.history(at: URL(filePath: $0).resolvingSymlinksInPath().path)
+        }
+        if let page, URL(filePath: page).resolvingSymlinksInPath().path == history?.path {
+            throw CommandFailure(.usage, "--html and \(Self.append.name) name the same file")
+        }
+        let new = given.filter { run in !(history?.runs ?? []).contains(where: run.isSame) }
         // Of a run that is in both, its folder knows more.
         let known = (history?.runs ?? []).map { run in given.first(where: run.isSame) ?? run }
         let runs = known + (history == nil ? given : new)
@@ -67,6 +71,17 @@ enum TrendCommand {
     }
 
     // MARK: Runs
+
+    /// Each run once: `Reports/*` has the last one twice. Of a run that is there more often, its folder knows most.
+    private static func once(_ given: [RunTrend.Run]) -> [RunTrend.Run] {
+        given.reduce(into: []) { runs, run in
+            if let index = runs.firstIndex(where: run.isSame) {
+                if run.isFolder, !runs[index].isFolder { runs[index] = run }
+            } else {
+                runs.append(run)
+            }
+        }
+    }
 
     private static func runs(at path: String) throws -> [RunTrend.Run] {
         if case .file = FileTree.kind(of: path) { return try Self.runs(inFile: path) }

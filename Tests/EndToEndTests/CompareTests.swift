@@ -246,6 +246,16 @@ extension SideBySide {
             try (lines + "{\"schema\":\n").write(to: history, atomically: true, encoding: .utf8)
             let bad = try await Binary.run(["trend", history.path])
             #expect(bad.code == 65 && bad.complaint.contains("load.ndjson:11: it is not JSON"), "\(bad)")
+            // A run that is named twice is one, and a link to a history stays a link.
+            let twice = try await Binary.run([
+                "trend", archive.path, archive.path + "/101", "--append", history.path,
+            ])
+            #expect(twice.complaint.contains("load.ndjson:11"), "\(twice)")
+            try lines.write(to: history, atomically: true, encoding: .utf8)
+            #expect(
+                try await Binary.run(["trend", archive.path, archive.path + "/101"]).output == trend.output)
+            let same = try await Binary.run(["trend", archive.path, "--append", "x.html", "--html", "x.html"])
+            #expect(same.code == 64 && same.complaint.contains("name the same file"), "\(same)")
             let empty = try await Binary.run(["trend", scratch.folder.path + "/none"])
             #expect(empty.code == 66, "\(empty)")
         }

@@ -2,7 +2,8 @@
 ///
 /// At the first run of a step, the median of the `runs` values before it and that of the `runs` values from it on differ by more
 /// than a tenth of the former, and by more than the spread: the range of the five before or of the five from it on, whichever is
-/// larger. A single odd run is no step. Of such runs less than `runs` apart, the one with the largest difference counts.
+/// larger. A single odd run is no step. Of such runs less than `runs` apart, the one with the largest difference counts, and the largest of
+/// all first.
 package struct LevelStep: Hashable, Sendable {
     /// How many values each side needs. Docs/decisions/0226-steps-of-a-trend.md has the figures behind it.
     package static let runs = 5
@@ -19,9 +20,7 @@ package struct LevelStep: Hashable, Sendable {
         let known = values.indices.filter { values[$0] != nil }
         let numbers = values.compactMap { $0 }
         guard numbers.count >= 2 * Self.runs else { return nil }
-        var found: [LevelStep] = []
-        // The last of these, among the values that are known.
-        var last = 0
+        var candidates: [Candidate] = []
         for place in Self.runs...(numbers.count - Self.runs) {
             let (before, after) = (
                 numbers[(place - Self.runs)..<place].sorted(), numbers[place..<(place + Self.runs)].sorted()
@@ -31,16 +30,20 @@ package struct LevelStep: Hashable, Sendable {
             let spread = max(
                 before[Self.runs - 1] - before[0], after[Self.runs - 1] - after[0])
             guard step.height > step.before * Self.shareMin, step.height > spread else { continue }
-            if found.isEmpty || place - last >= Self.runs {
-                found.append(step)
-            } else if step.height > found[found.count - 1].height {
-                found[found.count - 1] = step
-            } else {
-                continue
-            }
-            last = place
+            candidates.append(Candidate(step: step, place: place))
         }
-        return found
+        var kept: [Candidate] = []
+        for candidate in candidates.sorted(by: { ($1.step.height, $0.place) < ($0.step.height, $1.place) })
+        where kept.allSatisfy({ abs($0.place - candidate.place) >= Self.runs }) {
+            kept.append(candidate)
+        }
+        return kept.sorted { $0.place < $1.place }.map(\.step)
+    }
+
+    /// A step, and the place of its first value among those that are known.
+    private struct Candidate {
+        let step: LevelStep
+        let place: Int
     }
 
     private var height: Double { (self.after - self.before).magnitude }

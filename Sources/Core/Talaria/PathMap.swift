@@ -19,12 +19,15 @@ package struct PathMap: Hashable, Sendable {
 
     package init() {}
 
-    /// Adds a rule such as `/events=stream`, `/jobs/*/books=results` or `POST /photos=upload`. False if it is none.
+    /// Adds a rule such as `/events=stream`, `/jobs/*/books=results` or `POST /photos=upload`. False if it is none: a path has no
+    /// query, and is none of the contract.
     package mutating func add(_ text: String) -> Bool {
         guard let equals = text.lastIndex(of: "=") else { return false }
         let words = text[..<equals].split(separator: " ")
         let name = text[text.index(after: equals)...]
         guard let path = words.last, words.count <= 2, path.hasPrefix("/"),
+            !path.contains(where: { "?#".contains($0) }), JourneyPath(path: String(path)) == nil,
+            words.count == 1 || words[0].allSatisfy({ $0.isASCII && $0.isLetter }),
             let operation = Operation.allCases.first(where: { $0.name == name })
         else { return false }
         self.rules.append(
@@ -37,7 +40,8 @@ package struct PathMap: Hashable, Sendable {
     /// What a request is for; a path of the contract stays one. Nil for a path of which nothing is known.
     package func place(method: String, path: String, query: String?) -> JourneyPath? {
         if let place = JourneyPath(path: path, query: query) { return place }
-        guard !self.rules.isEmpty else { return nil }
+        // The question of a browser before a request (CORS) is none of its requests.
+        guard !self.rules.isEmpty, method != "OPTIONS" else { return nil }
         let segments = Self.segments(path[...])
         return self.rules.first { $0.means(method, segments) }.map {
             JourneyPath(foreign: path, as: $0.operation)

@@ -192,8 +192,14 @@ package struct ExportQueue: Sendable {
     }
 
     private mutating func arrived(_ batch: Batch, _ body: [UInt8]) {
+        let answer = JSONNode(body)
+        guard body.isEmpty || answer?.kind == .object else {
+            // A login page, or what a proxy says in its place.
+            self.counts.trouble = "an answer that is not of OTLP"
+            return self.drop(batch)
+        }
         self.bytes -= batch.body.count
-        let partial = JSONNode(body)?["partialSuccess"]
+        let partial = answer?["partialSuccess"]
         let key = batch.signal == .traces ? "rejectedSpans" : "rejectedDataPoints"
         // A number of 64 bits: a text. Some collectors write a number.
         let rejected = partial?[key].flatMap { $0.text.flatMap { Int($0) } ?? $0.integer } ?? 0

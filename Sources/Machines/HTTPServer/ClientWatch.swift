@@ -58,10 +58,13 @@ struct ClientWatch: Sendable {
     private(set) var trial: ClientTrial
     let expectations: ClientExpectations
     private let followsOwnPhones: Bool
+    /// Paths that are none of the contract, which clients are not judged on.
+    private let paths: PathMap
     private var tracks = SlotMap<ConnectionID, Track>()
     private var exchangesMade: UInt64 = 0
 
-    init(_ configuration: ClientWatchConfiguration) {
+    init(_ configuration: ClientWatchConfiguration, paths: PathMap) {
+        self.paths = paths
         self.trial = ClientTrial(configuration.rules)
         self.followsOwnPhones = configuration.followsOwnPhones
         self.expectations = configuration.expectations
@@ -157,7 +160,9 @@ struct ClientWatch: Sendable {
         }
         track.exchanges.append(watched)
         track.reading = watched.id
-        guard !ServedRequest.isUnjudged(head.path), head.method != "OPTIONS" else { return }
+        guard !ServedRequest.isUnjudged(head.path), head.method != "OPTIONS",
+            self.paths.place(method: head.method, path: head.path, query: head.query)?.foreignOperation == nil
+        else { return }
         self.trial.requested(watched.id, ClientRequest(head), on: id.serial, at: now)
     }
 

@@ -56,6 +56,7 @@ struct ServedTraffic: Sendable {
         }
 
         private static func template(_ path: JourneyPath) -> String {
+            if let operation = path.foreignOperation { return "--path \(operation.name)" }
             guard !path.isSocket else { return path.path }
             let job = "{jobId}"
             let endpoint: Endpoint =

@@ -40,7 +40,7 @@ package struct Server: Sendable {
     private var watch: ClientWatch?
 
     package init(_ setup: HTTPServerConfiguration) {
-        self.watch = setup.clientWatch.map { ClientWatch($0) }
+        self.watch = setup.clientWatch.map { ClientWatch($0, paths: setup.origin.traits.paths) }
         self.context = ServerContext(setup)
         self.origin = Origin(setup.origin, random: setup.random)
     }

@@ -116,11 +116,12 @@ extension RunResult {
         var accusations = invariants + self.knownFailures + slow
         let isAboutErrors = self.breaches.contains { breach in
             !breach.slo.selector.isLatency && (slow.isEmpty || !breach.isAboutUnfinishedScans)
+                && !self.isOfKnownFailures(breach)
         }
         if isAboutErrors {
             // Injected errors are no excuse for a broken rule.
             let causes = self.causesOfErrors(ErrorFamily.allCases).filter {
-                !self.hasBrokenRules || $0.cause.fault == nil
+                invariants.isEmpty || $0.cause.fault == nil
             }
             accusations += causes.map { entry in
                 (
@@ -132,10 +133,12 @@ extension RunResult {
         return accusations
     }
 
-    /// What the phones broke as their profile is known to: no failure of the run by itself, but of the app.
+    /// What the phones of a group broke as their profile is known to: no failure of the run by itself, but of the app where an
+    /// objective is about what users lose by it.
     private var knownFailures: [(Cause, String)] {
-        let known = self.verdicts.filter { $0.standing == .brokenAsExpected }
-        guard let first = known.first, !self.breaches.isEmpty else { return [] }
+        guard self.breaches.contains(where: self.isOfKnownFailures) else { return [] }
+        let known = self.verdicts.filter(\.isKnownOfPhones)
+        guard let first = known.first else { return [] }
         let others = known.count - 1
         return [
             (
@@ -145,6 +148,16 @@ extension RunResult {
                         ? " and \(Figures.count(others, "other invariant", "other invariants"))" : "")
             )
         ]
+    }
+
+    private func isOfKnownFailures(_ breach: SLOResult) -> Bool {
+        let groups = self.groups.filter { $0.verdicts.contains(where: \.isKnownOfPhones) }
+        let isOfThem =
+            switch breach.slo.selector.scope {
+            case .fleet: !groups.isEmpty
+            case .group(let name): groups.contains { $0.name == name }
+            }
+        return isOfThem && UserImpact.allCases.contains { breach.slo.selector.metric == .count($0.metric) }
     }
 
     /// Whether something was broken, by whoever it was, that must hold whatever is injected.
@@ -204,7 +217,7 @@ extension RunResult {
         self.groups.filter { group in
             group.verdicts.contains { verdict in
                 verdict.standing == .broken && verdict.breaker == .phone
-                    || verdict.standing == .brokenAsExpected && !self.breaches.isEmpty
+                    || verdict.isKnownOfPhones && self.breaches.contains(where: self.isOfKnownFailures)
             }
         }
     }
@@ -229,6 +242,10 @@ extension SLOResult {
 }
 
 extension Verdict {
+    fileprivate var isKnownOfPhones: Bool {
+        self.standing == .brokenAsExpected && self.invariant.targetRule == nil
+    }
+
     /// Who broke it first; nil without an example that says it.
     var breaker: Cause? {
         self.examples.first { !$0.isExpected }?.cause ?? (self.invariant.targetRule == nil ? nil : .target)

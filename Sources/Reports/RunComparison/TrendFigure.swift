@@ -117,7 +117,10 @@ extension RunTrend {
             let count = Figures.count(self.runs.count, "run", "runs")
             table.note = "not enough runs to see a step: \(count), and it takes \(2 * LevelStep.runs)"
         } else if self.steps.isEmpty {
-            table.note = "no step in what is judged"
+            let unseen = self.figures.filter { $0.isJudged && $0.steps == nil }.map(\.selector.description)
+            table.note =
+                "no step in what is judged"
+                + (unseen.isEmpty ? "" : "; too few runs have \(unseen.joined(separator: ", "))")
         }
         table.add(
             self.steps,

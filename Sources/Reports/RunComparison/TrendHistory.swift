@@ -102,10 +102,11 @@ package enum TrendHistory {
             ))
     }
 
-    /// What was counted, and of what is judged also 0.
+    /// What was counted, also 0: a later run may be judged by it. Of statuses, of which there are many, only what came or is judged.
     private static func counts(_ node: JSONNode?, judged: [String]) -> JSONValue {
         let kept = (node?.members ?? []).filter { member in
-            member.value.count.map { $0 > 0 || judged.contains(member.key) } ?? false
+            guard let count = member.value.count else { return false }
+            return count > 0 || !member.key.hasPrefix("http.") || judged.contains(member.key)
         }
         return .object(
             Dictionary(kept.map { ($0.key, JSONValue($0.value)) }, uniquingKeysWith: { first, _ in first }))

@@ -7,13 +7,14 @@ import SimBase
 /// A trend for programs: one object for each run, the oldest first.
 package enum TrendJSON {
     package static func members(_ trend: RunTrend) -> [String: JSONValue] {
-        [
+        let metrics = trend.metrics
+        return [
             "scenario": .string(Printable.bounded(trend.name)),
             "warnings": .array(trend.warnings.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
             "verdict": trend.comparison.map { .string($0.headline) } ?? .null,
             "reasons": .array(
                 (trend.comparison?.reasons ?? []).map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
-            "runs": .array(trend.runs.map { Self.run($0, trend.metrics) }),
+            "runs": .array(trend.runs.map { Self.run($0, metrics) }),
             "steps": trend.hasTooFewRuns
                 ? .null : .array(trend.steps.map { Self.step($0.figure, $0.name, $0.step, trend.runs) }),
         ]

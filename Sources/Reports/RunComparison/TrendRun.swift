@@ -117,7 +117,7 @@ extension RunTrend {
             if let told = self.summary["violations"]?.count { return told }
             return (self.summary["invariants"]?.elements ?? []).reduce(0) { sum, invariant in
                 let violations = invariant["violations"]?.count ?? 0
-                return violations == invariant["expected"]?.count ? sum : sum + violations
+                return violations == invariant["expected"]?.count ? sum : sum.addingSaturating(violations)
             }
         }
 

@@ -26,6 +26,14 @@ import Testing
         #expect(Self.steps(level(100) + [131] + level(160))?.count == 1)
     }
 
+    @Test func `no step hides another that is far from it`() throws {
+        let level = { (value: Double, runs: Int) in [Double?](repeating: value, count: runs) }
+        let rising = level(100, 5) + level(150, 4) + level(210, 4) + level(280, 4) + level(350, 20)
+        let steps = try #require(Self.steps(rising))
+        #expect(steps.contains { $0 < 10 } && steps.contains { $0 > 10 })
+        #expect(zip(steps, steps.dropFirst()).allSatisfy { $1 - $0 >= LevelStep.runs })
+    }
+
     @Test func `runs without a value do not count, and too few are no answer`() {
         #expect(Self.steps([1, 1, 1, 1, 1, 2, 2, 2, 2]) == nil)
         #expect(Self.steps([1, 1, nil, 1, 1, 1, nil, 2, 2, 2, 2, nil, 2]) == [7])

@@ -17,7 +17,8 @@ import Testing
         let places: [(String, String, Operation?)] = [
             ("GET", "/a/7/events", .stream), ("POST", "/a", .upload), ("GET", "/a", nil),
             ("GET", "/a/b", .results),
-            ("GET", "/a/7/events/", nil), ("GET", "/a/7/8/events", nil), ("GET", "/", nil), ("GET", "", nil),
+            ("OPTIONS", "/a/7/events", nil), ("GET", "/a/7/events/", nil), ("GET", "/a/7/8/events", nil),
+            ("GET", "/", nil), ("GET", "", nil),
         ]
         for (method, path, operation) in places {
             let place = map.place(method: method, path: path, query: "x=1")
@@ -31,7 +32,10 @@ import Testing
         #expect(place == JourneyPath(path: Endpoint.scans) && place?.foreignOperation == nil)
     }
 
-    @Test(arguments: ["", "=", "/a", "/a=", "a=stream", "/a=streams", "GET PUT /a=stream", "=stream"])
+    @Test(arguments: [
+        "", "=", "/a", "/a=", "a=stream", "/a=streams", "GET PUT /a=stream", "=stream", "/a?x=stream",
+        "/a#b=stream", "G{T /a=stream", "/v3/jobs/scans=upload",
+    ])
     func `what names no path and operation is no rule`(text: String) {
         var map = PathMap()
         let isAdded = map.add(text)

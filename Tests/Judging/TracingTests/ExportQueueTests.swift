@@ -112,6 +112,17 @@ import Testing
         #expect(queue.counts.trouble == "rejected: too old")
     }
 
+    @Test func `an answer that is not of OTLP is none`() throws {
+        var queue = self.queue { $0.batchSpans = 3 }
+        for number in 1...6 { queue.add(Samples.span(UInt32(number)), at: .zero) }
+        for body in ["<html>login</html>", #"{"partialSuccess":{"rejec"#] {
+            let request = try Self.required(queue.next(at: .zero))
+            queue.answered(request.slot, status: 200, wait: nil, body: Array(body.utf8), at: .zero)
+        }
+        #expect(queue.counts.exported == 0 && queue.counts.dropped == 6 && queue.isEmpty)
+        #expect(queue.counts.trouble == "an answer that is not of OTLP")
+    }
+
     @Test func `the metrics come last, and are known to have arrived`() throws {
         var queue = self.queue()
         queue.add(Samples.span(), at: .zero)

@@ -64,6 +64,9 @@ import Testing
     @Test func `what a profile is known to break is the fault of the phones, whatever was injected`() {
         var result = Self.slow(.limited)
         result.errors = Self.errors([(Self.limited, .injected(fault: "rate-limit-1"), 9)])
+        result.slos += [Samples.slo("scans.lost", "count >= 1")].compactMap {
+            $0?.evaluate(against: result.metrics)
+        }
         result.verdicts[0].standing = .brokenAsExpected
         result.groups[0].verdicts = [result.verdicts[0]]
         result.groups[0].deviations = ["profile: swiftwing-head"]
@@ -74,8 +77,13 @@ import Testing
         result.verdicts[1].standing = .brokenAsExpected
         #expect(result.culprits?.contains("(\(broken) and 1 other invariant)") == true)
         #expect(result.explanations.allSatisfy { !$0.contains("Every error was injected") })
-        result.slos = []
-        #expect(result.culprits == nil, "nothing failed")
+        let lost = result.slos.removeLast()
+        #expect(result.culprits == "At fault: \(scenario)", "no objective is about what users lose")
+        result.slos = [lost]
+        result.verdicts[0].invariant = Invariant(.auth)
+        result.verdicts[1].standing = .held
+        result.groups[0].verdicts = []
+        #expect(result.culprits?.contains("the simulated phones") != true, "a rule of the target")
     }
 
     @Test func `a wait for a 429 is the fault of who sent it`() {
