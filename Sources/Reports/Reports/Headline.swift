@@ -259,7 +259,7 @@ extension RunResult {
 }
 
 /// The failures that users notice, the most severe first.
-private enum UserImpact: CaseIterable {
+enum UserImpact: CaseIterable {
     case booksMissing, scansLost, booksDuplicated, reviewLost, scansWaiting, scansRefused, cleanupUnfinished
 
     var metric: CountMetric {
