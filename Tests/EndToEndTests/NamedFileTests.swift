@@ -36,12 +36,13 @@ extension SideBySide {
             let scratch = try Scratch()
             let folder = scratch.folder.path
             _ = try await Binary.run(Self.simulate + [folder + "/a"])
+            _ = try await Binary.run(Self.simulate + [folder + "/b", "--seed", "2"])
             let (page, markdown) = (folder + "/page.html", folder + "/page.md")
             for _ in 1...2 {
                 let both = try await Binary.run(
                     ["compare", folder + "/a", folder + "/a", "--html", page, "--markdown", markdown])
                 #expect(both.code == 0, "\(both)")
-                let trend = try await Binary.run(["trend", folder + "/a", folder + "/a", "--html", page])
+                let trend = try await Binary.run(["trend", folder + "/a", folder + "/b", "--html", page])
                 #expect(trend.code == 0, "\(trend)")
             }
             let other = try scratch.file("readme", Data("# Mine\n\n<!doctype html>\n".utf8))

@@ -148,6 +148,7 @@ package enum FleetLimits {
     package static let arrivalLatenessMax = Interval.seconds(1)
     /// If more than one in a hundred timers are later than this, the phones' own process could not keep up.
     package static let timerLatenessMax = Interval.milliseconds(250)
-    /// If more than one in a hundred photos wait longer than this for a processor, the phones' own process could not keep up.
-    package static let photoWaitMax = Interval.seconds(1)
+    /// If more than one in a hundred photos wait longer than this for a processor, the phones' own process could not keep up: it is
+    /// a fifth of what the app grants a scan.
+    package static let photoWaitMax = Interval.seconds(5)
 }
