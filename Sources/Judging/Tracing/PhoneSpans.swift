@@ -8,14 +8,14 @@ struct PhoneSpans: Sendable {
         let operation: Operation
         let attempt: UInt32
         let job: String?
-        /// Of the answer's head.
+        /// The status of the answer, once its head has come.
         var status: Int?
         var span: Span
     }
 
     private struct OpenScan: Sendable {
         var span: Span
-        /// Of its spans that are no request's, the number of the last.
+        /// The number of the last span that is not a request: the scan is 1.
         var lastOwn: UInt32 = 1
         var books: Int64 = 0
     }
