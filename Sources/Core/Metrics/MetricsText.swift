@@ -22,76 +22,41 @@ package struct MetricsText: Sendable {
         }
     }
 
-    /// Names and values in the order in which they are written. The names are this program's, the values anybody's.
-    package typealias Labels = [(String, String)]
-
-    /// What a family has for each set of labels.
-    package typealias Samples = [(Labels, String)]
-
-    /// The upper ends of the buckets of every histogram, in nanoseconds: 1, 2 and 5 of each power of ten from 1 ms to 500 s.
-    package static let bounds: [Int64] = [
-        1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000,
-    ]
-    .flatMap { [$0, 2 * $0, 5 * $0] }
-
     private let format: Format
     private var text = ""
 
-    package init(_ format: Format) { self.format = format }
-
-    // MARK: Families
-
-    /// Adds a counter, a gauge or an info; nothing without samples.
-    package mutating func add(_ family: MetricFamily, _ samples: Samples) {
-        precondition(family.kind != .histogram, "a histogram has three kinds of samples")
-        guard !samples.isEmpty else { return }
-        self.head(family)
-        for (labels, value) in samples { self.sample(family.sampleNames[0], labels, value) }
-    }
-
-    package mutating func add(_ fact: MetricFamily.Fact, _ samples: Samples) {
-        self.add(MetricFamily(fact), samples)
-    }
-
-    /// A single sample without labels; nothing for nil.
-    package mutating func add(_ fact: MetricFamily.Fact, _ value: (some BinaryInteger)?) {
-        guard let value else { return }
-        self.add(fact, [([], "\(value)")])
-    }
-
-    /// Adds a histogram of nanoseconds for each set of labels; an empty one is left out.
-    package mutating func add(
-        _ family: MetricFamily, _ histograms: [(Labels, HDRHistogram)]
-    ) {
-        let histograms = histograms.filter { !$0.1.isEmpty }
-        guard !histograms.isEmpty else { return }
-        self.head(family)
-        for (labels, histogram) in histograms {
-            for bound in Self.bounds {
-                // Whole seconds have a point, too: this is the canonical form.
-                let end = DecimalText.text(bound, decimals: 9, shown: 1...9)
-                self.sample(
-                    family.name + "_bucket", labels + [("le", end)],
-                    "\(histogram.count(atOrBelow: bound))")
+    init(_ format: Format, _ samples: MetricSamples) {
+        self.format = format
+        for (family, values) in samples.families {
+            self.head(family)
+            switch values {
+            case .samples(let samples):
+                for (labels, value) in samples { self.sample(family.sampleNames[0], labels, value) }
+            case .histograms(let histograms):
+                for (labels, histogram) in histograms { self.add(family, labels, histogram) }
             }
-            self.sample(family.name + "_bucket", labels + [("le", "+Inf")], "\(histogram.total)")
-            self.sample(family.name + "_count", labels, "\(histogram.total)")
-            self.sample(family.name + "_sum", labels, Self.seconds(Int64(clamping: histogram.sum)))
         }
     }
 
+    private mutating func add(
+        _ family: MetricFamily, _ labels: MetricSamples.Labels, _ histogram: HDRHistogram
+    ) {
+        for bound in MetricSamples.bounds {
+            self.sample(
+                family.name + "_bucket", labels + [("le", MetricSamples.seconds(bound))],
+                "\(histogram.count(atOrBelow: bound))")
+        }
+        self.sample(family.name + "_bucket", labels + [("le", "+Inf")], "\(histogram.total)")
+        self.sample(family.name + "_count", labels, "\(histogram.total)")
+        self.sample(family.name + "_sum", labels, MetricSamples.sum(histogram))
+    }
+
     /// The whole text.
-    package var finished: String {
+    var finished: String {
         switch self.format {
         case .openMetrics: self.text + "# EOF\n"
         case .prometheus: self.text
         }
-    }
-
-    // MARK: Values
-
-    package static func seconds(_ nanoseconds: Int64) -> String {
-        DecimalText.text(nanoseconds, decimals: 9, shown: 1...9)
     }
 
     private mutating func head(_ family: MetricFamily) {
@@ -108,7 +73,7 @@ package struct MetricsText: Sendable {
         }
     }
 
-    private mutating func sample(_ name: String, _ labels: Labels, _ value: String) {
+    private mutating func sample(_ name: String, _ labels: MetricSamples.Labels, _ value: String) {
         self.text += name
         for (index, (name, value)) in labels.enumerated() {
             self.text += "\(index == 0 ? "{" : ",")\(name)=\"\(Self.escaped(value))\""

@@ -8,8 +8,6 @@ struct PhoneSpans: Sendable {
         let operation: Operation
         let attempt: UInt32
         let job: String?
-        /// The status of the answer, once its head has come.
-        var status: Int?
         var span: Span
     }
 
@@ -150,7 +148,6 @@ struct PhoneSpans: Sendable {
         switch payload {
         case .replied(let operation, let attempt, let status, _):
             guard let index = self.index(of: operation, attempt, scan) else { return }
-            self.requests[index].status = status
             self.requests[index].span.add(.standard("http.response.status_code", .number(Int64(status))))
             // What its body says is in the events of the scan.
             guard PhoneObservation.isError(status: status) else { return }

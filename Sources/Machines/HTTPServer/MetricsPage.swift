@@ -106,25 +106,25 @@ struct ServedTraffic: Sendable {
 extension Server {
     func metrics(accept: String?, at now: Instant) -> OriginReply {
         let format = MetricsText.Format(accept: accept)
-        var text = MetricsText(format)
+        var samples = MetricSamples()
         let traffic = self.context.traffic
-        text.add(.server, [([("serving", self.origin.name)], "1")])
-        text.add(.serverUptime, [([], MetricsText.seconds((now - Instant.zero).nanoseconds))])
-        text.add(.serverConnections, self.connectionsOpen)
-        text.add(.serverStreams, self.context.streamsOpenNow)
-        text.add(.serverJobs, self.origin.jobsAlive)
-        text.add(
+        samples.add(.server, [([("serving", self.origin.name)], "1")])
+        samples.add(.serverUptime, [([], MetricSamples.seconds((now - Instant.zero).nanoseconds))])
+        samples.add(.serverConnections, self.connectionsOpen)
+        samples.add(.serverStreams, self.context.streamsOpenNow)
+        samples.add(.serverJobs, self.origin.jobsAlive)
+        samples.add(
             .serverRequests,
             traffic.requests.map { route, status, count in
                 ([("method", route.method), ("route", route.path), ("status", status)], "\(count)")
             })
-        text.add(.serverEvents, traffic.events)
-        text.add(
+        samples.add(.serverEvents, traffic.events)
+        samples.add(
             .serverBytes,
             [("received", traffic.bytesReceived), ("sent", traffic.bytesSent)].map {
                 ([("direction", $0)], "\($1)")
             })
-        text.add(
+        samples.add(
             .faultsFired,
             self.context.faults.indices.map { index in
                 ([("fault", self.context.faults[index].id)], "\(self.context.firings[index].count)")
@@ -133,6 +133,6 @@ extension Server {
             status: 200,
             headers: [
                 HeaderField("Content-Type", format.contentType), HeaderField("Cache-Control", "no-store"),
-            ], body: Array(text.finished.utf8))
+            ], body: Array(samples.text(as: format).utf8))
     }
 }

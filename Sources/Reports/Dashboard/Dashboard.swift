@@ -238,7 +238,7 @@ package final class Dashboard {
 
         private func metrics(as format: MetricsText.Format) -> String {
             if let verdict { return OpenMetrics.text(verdict, as: format) }
-            guard let moment = self.newest, let page = self.page else { return MetricsText(format).finished }
+            guard let moment = self.newest, let page = self.page else { return MetricSamples().text(as: format) }
             return page.metrics(moment, as: format)
         }
 

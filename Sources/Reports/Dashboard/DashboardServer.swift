@@ -109,7 +109,7 @@ final class DashboardServer {
         if let known = self.metrics.first(where: { $0.format == format }) {
             return self.router.reply(metrics: known.text, as: format, isHead: isHead)
         }
-        let text = self.writeMetrics?(format) ?? MetricsText(format).finished
+        let text = self.writeMetrics?(format) ?? MetricSamples().text(as: format)
         self.metrics.append((format, text))
         return self.router.reply(metrics: text, as: format, isHead: isHead)
     }

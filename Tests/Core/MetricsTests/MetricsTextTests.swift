@@ -23,13 +23,13 @@ import Testing
     private static func text(_ format: MetricsText.Format) -> String {
         var histogram = HDRHistogram()
         for milliseconds: Int64 in [1, 2, 3, 600_000] { histogram.record(milliseconds * 1_000_000) }
-        var text = MetricsText(format)
+        var text = MetricSamples()
         text.add(.run, [([("scenario", "a \"b\" \\c\nd")], "1")])
         text.add(.phones, 3)
         text.add(.scansPlanned, Int?.none)
         text.add(.faultsFired, [([("fault", "reset-1")], "4"), ([("fault", "stall-1")], "0")])
         text.add(MetricFamily(.scanTime), [([], histogram), ([("group", "g")], HDRHistogram())])
-        return text.finished
+        return text.text(as: format)
     }
 
     @Test func `OpenMetrics has types, units, buckets that add up, and an end`() {
@@ -47,7 +47,7 @@ import Testing
             ])
         #expect(lines[11] == "# UNIT swiftwing_scan_time_seconds seconds")
         let buckets = lines.filter { $0.contains("_bucket") }
-        #expect(buckets.count == MetricsText.bounds.count + 1, "an empty histogram has none")
+        #expect(buckets.count == MetricSamples.bounds.count + 1, "an empty histogram has none")
         #expect(
             buckets.prefix(3) == [
                 #"swiftwing_scan_time_seconds_bucket{le="0.001"} 1"#,

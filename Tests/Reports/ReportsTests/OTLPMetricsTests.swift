@@ -1,4 +1,5 @@
 import JSON
+import Metrics
 import ReportSamples
 import RunJudge
 import SimBase
@@ -26,41 +27,27 @@ import Tracing
     }
 
     @Test func `families of every type become what OTLP has for them`() throws {
-        let families = MetricsTextReader.families(
-            """
-            # TYPE a counter
-            # HELP a Say \\"so\\".
-            a_total{x="1,} \\"2\\"",y="\\\\"} 3
-            # TYPE b_seconds summary
-            # UNIT b_seconds seconds
-            b_seconds{group="g",quantile="0.5"} 0.25
-            b_seconds_count{group="g"} 4
-            b_seconds_sum{group="g"} 1.5
-            # TYPE c histogram
-            c_bucket{le="0.1"} 1
-            c_bucket{le="1.0"} 3
-            c_bucket{le="+Inf"} 4
-            c_count 4
-            c_sum 9.5
-            # EOF
-            """)
-        #expect(families.map(\.type) == ["counter", "summary", "histogram"])
-        #expect(families[0].help == #"Say "so"."#)
-        #expect(
-            families[0].samples == [
-                .init(
-                    suffix: "_total",
-                    labels: [.init(key: "x", value: #"1,} "2""#), .init(key: "y", value: #"\"#)], value: "3"
-                )
-            ])
-        let texts = families.map { String(decoding: OTLPMetrics.metric($0, ("0", "9")), as: UTF8.self) }
+        var histogram = HDRHistogram()
+        for milliseconds: Int64 in [1, 3, 4, 600_000] { histogram.record(milliseconds * 1_000_000) }
+        var samples = MetricSamples()
+        samples.add(.faultsFired, [([("fault", #"1,} "2" \"#)], "3")])
+        samples.add(.runSeconds, [([], "0.25")])
+        samples.add(MetricFamily(.scanTime), [([("group", "g")], histogram)])
+        let texts = samples.families.map {
+            String(decoding: OTLPMetrics.metric($0.family, $0.values, ("0", "9")), as: UTF8.self)
+        }
         #expect(texts[0].contains(#""isMonotonic":true"#) && texts[0].contains(#""asInt":"3""#))
-        #expect(texts[1].contains(#""unit":"s""#))
-        #expect(texts[1].contains(#""count":"4","sum":1.5,"quantileValues":[{"quantile":0.5,"value":0.25}]"#))
-        #expect(texts[1].contains(#"[{"key":"group","value":{"stringValue":"g"}}]"#))
-        #expect(
-            texts[2].contains(
-                #""count":"4","sum":9.5,"explicitBounds":[0.1,1.0],"bucketCounts":["1","2","1"]"#))
+        #expect(texts[0].contains(#"{"key":"fault","value":{"stringValue":"1,} \"2\" \\"}}"#))
+        #expect(texts[1].contains(#""unit":"s","gauge""#) && texts[1].contains(#""asDouble":0.25"#))
+        #expect(texts[2].contains(#"[{"key":"group","value":{"stringValue":"g"}}]"#))
+        let point = JSONNode(Array(texts[2].utf8))?["histogram"]?["dataPoints"]?.elements.first
+        let counts = try #require(point?["bucketCounts"]?.elements.compactMap { $0.text })
+        #expect(point?["count"]?.text == "4" && point?["sum"]?.digits == "600.008")
+        #expect(point?["explicitBounds"]?.elements.count == MetricSamples.bounds.count)
+        #expect(counts.count == MetricSamples.bounds.count + 1)
+        // At most 1 ms, at most 5 ms, and more than 500 s.
+        #expect(counts.enumerated().filter { $0.element != "0" }.map(\.offset) == [0, 2, counts.count - 1])
+        #expect(counts.compactMap { Int($0) }.reduce(0, +) == 4)
     }
 
     @Test func `the summary says what the collector has taken`() {
