@@ -92,7 +92,7 @@ extension RunResult {
         case .target: self.labels.target == nil ? "the simulated backend" : "the target"
         case .phone: self.profilesAtFault.map { "the simulated phones with \($0)" } ?? "the simulated phones"
         case .path: self.isNetworkOfScenario ? "the network of the scenario" : "the network"
-        case .harness: "this program"
+        case .harness: self.isTrustworthy ? "this program" : "this machine, which was too busy"
         }
     }
 
@@ -188,7 +188,9 @@ extension RunResult {
         case .backoff: self.mostlyBy(ErrorFamily.allCases.filter { $0 != .rateLimited })
         case .server, .results: .target
         case .upload, .connecting, .offline: .path
-        case .queue, .preparing, .closed: .phone
+        // Where a processor was missing, scans waited for it and not for their phones.
+        case .queue, .preparing: self.isTrustworthy ? .phone : .harness
+        case .closed: .phone
         }
     }
 

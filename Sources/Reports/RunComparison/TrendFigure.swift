@@ -43,9 +43,9 @@ struct TrendFigure {
         return self.unit == .time ? !values.isEmpty : values.contains { $0 > 0 }
     }
 
-    /// The steps of its p50 and p95, or of its one value. Nil if there are too few runs.
+    /// The steps of its percentiles, or of its one value. Nil if there are too few runs.
     var steps: [(figure: String, step: LevelStep)]? {
-        let found = self.series.filter { $0.name != "p99" }.map { series in
+        let found = self.series.map { series in
             LevelStep.all(in: series.values)?.map { (figure: series.name, step: $0) }
         }
         return found.contains { $0 == nil } ? nil : found.compactMap { $0 }.flatMap { $0 }

@@ -47,6 +47,15 @@ import Testing
         #expect(Self.slow(activity).culprits == "At fault: \(words)")
     }
 
+    @Test func `a busy machine is at fault for what waited for it`() {
+        var result = Self.slow(.queue)
+        result.remarks = [.load(.photosLate(milliseconds: 34_000))]
+        #expect(result.culprits == "At fault: this machine, which was too busy (slow scans: queue)")
+        result = Self.slow(.server)
+        result.remarks = [.load(.photosLate(milliseconds: 34_000))]
+        #expect(result.culprits == "At fault: the simulated backend (slow scans: server at work)")
+    }
+
     @Test func `injected errors are no excuse for a broken invariant`() {
         var result = Samples.brokenInvariant()
         result.slos = [Samples.slo("scans.lost", "count >= 1")].compactMap {
