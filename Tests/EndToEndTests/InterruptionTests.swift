@@ -14,17 +14,17 @@ extension SideBySide {
             var signal = SIGINT
 
             /// Everything may have been judged by then, and the run be over.
-            var isLate: Bool { self.command == "run" && self.milliseconds >= 4_000 }
+            var isLate: Bool { self.command == "run" && self.milliseconds >= 6_000 }
 
             var description: String { "\(self.command), \(self.milliseconds) ms, signal \(self.signal)" }
         }
 
-        /// Nothing that is captured here comes to an end: only the drain does, four seconds from the start.
+        /// Nothing that is captured here comes to an end: only the drain does, six seconds from the start.
         private static let unfinished =
             [ShortRun.scenario] + ShortRun.options
-            + ShortRun.set(["server.job-time=1h", "drain=2s", "slo={scan.time: p(95) < 1s}"])
+            + ShortRun.set(["server.job-time=1h", "drain=4s", "slo={scan.time: p(95) < 1s}"])
 
-        private static let moments = [0, 20, 50, 100, 200, 400, 1_000, 2_000, 3_700, 4_000]
+        private static let moments = [0, 20, 50, 100, 200, 400, 1_000, 2_000, 3_700, 6_000]
         private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
         private static let cases: [Case] =
@@ -36,7 +36,7 @@ extension SideBySide {
                         command: "simulate", arguments: ["hour", "--phones", "4000"],
                         milliseconds: min(moment, 2_500), signal: signal),
                 ]
-            } + [Case(command: "run", arguments: Self.unfinished, milliseconds: 4_300)]
+            } + [Case(command: "run", arguments: Self.unfinished, milliseconds: 6_300)]
 
         @Test func `an interruption ends a run with 105 at any moment`() async throws {
             try await withThrowingTaskGroup(of: Void.self) { group in
