@@ -57,7 +57,7 @@ import Testing
         let trend = RunTrend(
             try (1...12).map { try self.run($0, $0 < 8 ? 1_000 : 1_500, build: "b\($0)") })
         let steps = trend.steps.filter { $0.figure.selector.metric == .latency(.scanTime) }
-        #expect(steps.map(\.name) == ["p95", "p50"] && steps.allSatisfy { $0.step.index == 7 })
+        #expect(steps.map(\.name) == ["p99", "p95", "p50"] && steps.allSatisfy { $0.step.index == 7 })
         let text = TrendText.text(trend, style: .plain)
         #expect(text.contains("scan.time p50") && text.contains("b8 (commit cb8)"), "\(text)")
         let page = TrendPage.text(trend)
