@@ -190,9 +190,16 @@ install: build ## installs the program, its man page and completions in PREFIX (
 		$(DESTDIR)$(ZSH_COMPLETIONS)/_swiftwing-sim $(SHARE)/fish/vendor_completions.d/swiftwing-sim.fish
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/swiftwing-sim"
 
+# A package contains msgpack-c: the name of its shared library differs between releases of Debian.
 deb: deps ## builds a Debian package that needs no Swift toolchain, in .build/packages
 	@.ci/packages deb
-	@$(MAKE) --no-print-directory build FLAGS='--static-swift-stdlib --scratch-path $(STATIC)'
+	@mkdir -p $(STATIC)/pkgconfig
+	@for name in msgpack msgpack-c; do \
+		! pkg-config --exists $$name || sed 's/-l\(msgpack[a-z-]*\)/-l:lib\1.a/' \
+			"$$(pkg-config --variable=pcfiledir $$name)/$$name.pc" > $(STATIC)/pkgconfig/$$name.pc; \
+	done
+	@PKG_CONFIG_PATH=$(STATIC)/pkgconfig $(MAKE) --no-print-directory build \
+		FLAGS='--static-swift-stdlib --scratch-path $(STATIC)'
 	@rm -rf $(PACKAGES)
 	@Distributed/debian/build $(STATIC)/release/swiftwing-sim $(PACKAGES)
 

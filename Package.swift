@@ -1,4 +1,5 @@
 // swift-tools-version: 6.3
+import Foundation
 import PackageDescription
 
 // The targets, by layer. A target lies in Sources/<layer>/<name> and its tests in Tests/<layer>/<name>Tests. It may import
@@ -266,6 +267,18 @@ func library(_ name: String, pkgConfig: String?, apt: String, brew: String) -> T
     let zeroMQ: String? = nil
 #endif
 
+/// The name of its pkg-config file: another one since version 6 (Debian 13, Homebrew). The library's name follows it.
+let messagePack = isKnown("msgpack-c") ? "msgpack-c" : "msgpack"
+
+func isKnown(_ library: String) -> Bool {
+    let pkgConfig = Process()
+    pkgConfig.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    pkgConfig.arguments = ["pkg-config", "--exists", library]
+    guard (try? pkgConfig.run()) != nil else { return false }
+    pkgConfig.waitUntilExit()
+    return pkgConfig.terminationStatus == 0
+}
+
 func target(_ module: Module) -> Target {
     let isPure = module.layer.isPure || pureWorlds.contains(module.name)
     return .target(
@@ -290,7 +303,7 @@ let package = Package(
     targets: [
         library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
         library("CEvent", pkgConfig: "libevent_core", apt: "libevent-dev", brew: "libevent"),
-        library("CMsgPack", pkgConfig: "msgpack", apt: "libmsgpack-dev", brew: "msgpack"),
+        library("CMsgPack", pkgConfig: messagePack, apt: "libmsgpack-dev", brew: "msgpack"),
         library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
         library("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
         library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
