@@ -20,15 +20,17 @@ enum UnjudgedWithTarget {
             return metric.needsBackend && !(scenario.trial.isOn && metric.isMeasuredByTrial)
         }
         let objectives = open.map { slo in
-            "slo.\(slo.selector): `\(slo.condition)` cannot be judged with a target"
+            "slo.\(slo.selector): `\(slo.condition)` cannot be judged without a simulated backend"
                 + (slo.mustBeJudged ? ": the run ends with 98 (add `not-judged: pass`)" : "")
         }
         let broken = scenario.expectBroken.filter(Self.needsBackend).map {
-            "expect-broken: `\($0.name)` cannot be judged with a target: the run ends with 97"
+            "expect-broken: `\($0.name)` cannot be judged without a simulated backend: the run ends with 97"
         }
         let invariants = Invariant.everywhere.filter(Self.isOpen).map(\.rawValue)
         return objectives + broken
-            + ["invariants that cannot be judged with a target: \(invariants.joined(separator: ", "))"]
+            + [
+                "invariants that cannot be judged without a simulated backend: \(invariants.joined(separator: ", "))"
+            ]
     }
 
     private static func isOpen(_ invariant: Invariant) -> Bool {

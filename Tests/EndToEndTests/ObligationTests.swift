@@ -55,10 +55,12 @@ extension SideBySide {
             #expect(judged.slos.contains { !$0.stated && $0.why_open == nil })
             #expect(judged.obligations.slos.open["target"] ?? 0 > 0)
             #expect(judged.obligations.invariants.without_occasion > 0)
-            #expect(outcome.output.contains("could not be judged with a target"), "\(outcome.output)")
+            #expect(
+                outcome.output.contains("could not be judged without a simulated backend"),
+                "\(outcome.output)")
             #expect(outcome.output.contains("had no occasion"))
             let junit = try run.report.text("junit.xml")
-            #expect(junit.contains("<skipped message=\"could not be judged with a target\"/>"))
+            #expect(junit.contains("<skipped message=\"could not be judged without a simulated backend\"/>"))
             #expect(junit.contains("<error type=\"run\"") == (code != 0))
             // The files say the same when they are read again.
             let again = try await Binary.run(["report", run.report.folder.path])
@@ -73,10 +75,12 @@ extension SideBySide {
                 #expect(outcome.code == 0, "\(outcome)")
                 #expect(
                     outcome.complaint.contains(
-                        "slo.sse.event.delay: `p(99) < 1m` cannot be judged with a target: the run ends with 98"
+                        "slo.sse.event.delay: `p(99) < 1m` cannot be judged without a simulated backend: the run ends with 98"
                     ),
                     "\(outcome.complaint)")
-                #expect(outcome.complaint.contains("invariants that cannot be judged with a target: "))
+                #expect(
+                    outcome.complaint.contains(
+                        "invariants that cannot be judged without a simulated backend: "))
             }
             let plain = try await Binary.run(["check", "steady-load"])
             #expect(!plain.complaint.contains("cannot be judged"))

@@ -80,7 +80,13 @@ extension RunResult {
         let (scans, books, jobs) = (self.totals.scans, self.totals.books, self.totals.jobs)
         switch impact {
         case .scansLost:
-            return scans.lost > 0 ? Self.were(Figures.count(scans.lost, self.noun), scans.lost, "lost") : nil
+            guard scans.lost > 0 else { return nil }
+            let number = Figures.count(scans.lost, self.noun)
+            guard self.lostAsBooks == scans.lost else { return Self.were(number, scans.lost, "lost") }
+            return number
+                + (scans.lost == 1
+                    ? " lacks books that the summary of its job promises"
+                    : " lack books that the summaries of their jobs promise")
         case .booksMissing:
             guard books.missing > 0 else { return nil }
             let number = Figures.count(books.missing, "book is", "books are")
@@ -107,6 +113,12 @@ extension RunResult {
                 Figures.count(jobs.unfinishedCleanups, "job", "jobs"), jobs.unfinishedCleanups,
                 "not deleted after the scan was completed")
         }
+    }
+
+    /// The scans that a foreign backend's summary promised more books for than came.
+    private var lostAsBooks: Int {
+        self.hasBackendView
+            ? 0 : self.verdicts.first { $0.invariant == .bookNeverLost }.map { $0.violations } ?? 0
     }
 
     /// The most severe loss or duplicate.

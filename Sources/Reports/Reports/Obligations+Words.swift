@@ -4,7 +4,7 @@ extension OpenReason {
     /// After "could not be judged".
     var words: String {
         switch self {
-        case .target: "with a target"
+        case .target: "without a simulated backend"
         case .simulatedClock: "on a simulated clock"
         case .cutShort: "because the run was cut short"
         case .phonesMissing: "because phones are missing"
@@ -20,14 +20,16 @@ extension OpenReason {
 
 extension Obligations {
     /// The outcome of everything that had to be judged: `5 SLOs and 9 invariants held; 4 invariants could not
-    /// be judged with a target; 6 invariants had no occasion`.
+    /// be judged without a simulated backend; 6 invariants had no occasion`.
     var sentence: String {
         let judged = [
             Self.both(self.objectives.broken, self.invariants.broken).map { "\($0) failed" },
             self.isWhole
                 ? ExitReasons.meaningOfNone
                 : Self.both(self.objectives.held, self.invariants.held).map { "\($0) held" },
-            Self.both(self.objectives.excused, self.invariants.excused).map { "\($0) failed as allowed" },
+            Self.both(self.objectives.excused, self.invariants.excused).map {
+                "\($0) failed as the scenario allows"
+            },
         ]
         let open = OpenReason.allCases.map { reason in
             Self.both(self.objectives.open[reason] ?? 0, self.invariants.open[reason] ?? 0)

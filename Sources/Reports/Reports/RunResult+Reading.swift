@@ -20,6 +20,11 @@ extension RunResult {
             ? "an invariant is broken, though no data was lost or duplicated" : gravest.meaning
     }
 
+    /// `97: an invariant is broken`.
+    var exitWords: String {
+        "\(self.exit.rawValue)" + (self.exitReasons.all.first.map { ": \($0.meaning)" } ?? "")
+    }
+
     /// Whether some phones import files.
     var importsRows: Bool { self.groups.contains { $0.journey == .csvImport } }
 

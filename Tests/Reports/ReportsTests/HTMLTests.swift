@@ -27,7 +27,9 @@ import Testing
     @Test func `the verdict is words, and needs no script`() {
         let passed = Self.page(Samples.passed(), RunTimeline(faults: 0))
         #expect(passed.contains("<span class=\"word\">Passed</span>"))
-        #expect(passed.contains("5 SLOs and 13 invariants held; 1 SLO failed as allowed; no scan was lost"))
+        #expect(
+            passed.contains(
+                "5 SLOs and 13 invariants held; 1 SLO failed as the scenario allows; no scan was lost"))
         let failed = Self.page(Samples.brokenInvariant(), RunTimeline(faults: 0))
         #expect(failed.contains("<span class=\"word\">Failed</span>"))
         #expect(failed.contains("book.never-lost"))

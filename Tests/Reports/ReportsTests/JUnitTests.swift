@@ -52,10 +52,10 @@ import Testing
         result.exitReasons = [.objectiveNotJudged]
         #expect(
             Self.lines(result, containing: "name=\"sse.event.latency: max").joined()
-                .contains("<skipped message=\"could not be judged with a target\"/>"))
+                .contains("<skipped message=\"could not be judged without a simulated backend\"/>"))
         #expect(
             Self.lines(result, containing: "<error ").joined()
-                .contains("sse.event.latency `max &lt; 1s` could not be judged with a target"))
+                .contains("sse.event.latency `max &lt; 1s` could not be judged without a simulated backend"))
     }
 
     @Test func `a run that completed nothing fails a case of its own`() {

@@ -5,7 +5,7 @@ import RunMetrics
 enum TerminalGoldens {
     static let passed = #"""
         ✓ PASSED  flaky-network
-          5 SLOs and 13 invariants held; 1 SLO failed as allowed (exit code 0)
+          5 SLOs and 13 invariants held; 1 SLO failed as the scenario allows (exit code 0)
           - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
@@ -70,8 +70,8 @@ enum TerminalGoldens {
 
     static let foreign = #"""
         ✓ PASSED  flaky-network
-          4 SLOs and 9 invariants held; 1 SLO failed as allowed; 1 SLO and 4 invariants
-          could not be judged with a target (exit code 0)
+          4 SLOs and 9 invariants held; 1 SLO failed as the scenario allows; 1 SLO and 4 invariants
+          could not be judged without a simulated backend (exit code 0)
           - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
@@ -79,14 +79,14 @@ enum TerminalGoldens {
         SLOs            4 held, 1 missed (warning), 1 n/a
           ✓   sse.connect.time                       p(95) < 400ms  302.8ms
           ✓   sse.first_event.time{group:commuters}  p(95) < 500ms  121.6ms
-          n/a sse.event.latency p(99) < 60ms could not be judged with a target
+          n/a sse.event.latency p(99) < 60ms could not be judged without a simulated backend
           ✓   sse.connect.failed                     rate < 1%      0% (0 of 120)
           !   scans.waiting                          count == 0     5
           ✓   scans.lost                             count == 0     0
 
         Invariants      9 held, 4 n/a
           n/a book.never-lost, book.faithful, stream.no-gap, server.agrees (could not be
-              judged with a target)
+              judged without a simulated backend)
           ✓   scan.custody, scan.refused-for-cause, book.never-double-added,
               stream.id-monotone, stream.terminal-once, job.cleaned,
               job.not-cleaned-early, limit.honoured, slots.bounded
@@ -138,7 +138,7 @@ enum TerminalGoldens {
     static let failedSLO = #"""
         ✗ FAILED  flaky-network
           an SLO on a latency failed (exit code 99)
-          1 SLO failed; 4 SLOs and 13 invariants held; 1 SLO failed as allowed
+          1 SLO failed; 4 SLOs and 13 invariants held; 1 SLO failed as the scenario allows
           - SLO failed: sse.first_event.time{group:commuters} p(95) was 812ms, limit <
             500ms
           - 1 SLO missed (warning only)
@@ -161,7 +161,7 @@ enum TerminalGoldens {
           At fault: the simulated phones (book.never-lost)
           an invariant is broken: data was lost, duplicated or reordered (exit code 97)
           1 invariant failed; 5 SLOs and 11 invariants held; 1 SLO and 1 invariant
-          failed as allowed
+          failed as the scenario allows
           - 1 invariant broken: book.never-lost
           - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
@@ -228,7 +228,7 @@ enum TerminalGoldens {
     static let aborted = #"""
         ✗ ABORTED  flaky-network
           an internal error, or the backend process died (exit code 70)
-          5 SLOs and 13 invariants held; 1 SLO failed as allowed
+          5 SLOs and 13 invariants held; 1 SLO failed as the scenario allows
           - the backend process died: killed by signal 9
           - the load generator did not keep up
           - the run was interrupted
@@ -240,8 +240,8 @@ enum TerminalGoldens {
 
     static let foreignNarrow = #"""
         ok PASSED  flaky-network
-          4 SLOs and 9 invariants held; 1 SLO failed as allowed; 1
-          SLO and 4 invariants could not be judged with a target
+          4 SLOs and 9 invariants held; 1 SLO failed as the scenario allows; 1
+          SLO and 4 invariants could not be judged without a simulated backend
           (exit code 0)
           - 1 SLO missed (warning only)
           42 phones - seed 42 - 34.2 s - live -
@@ -260,7 +260,7 @@ enum TerminalGoldens {
 
         Invariants      9 held, 4 n/a
           n/a  book.never-lost, book.faithful, stream.no-gap,
-               server.agrees (could not be judged with a target)
+               server.agrees (could not be judged without a simulated backend)
           ok   scan.custody, scan.refused-for-cause,
                book.never-double-added, stream.id-monotone,
                stream.terminal-once, job.cleaned,

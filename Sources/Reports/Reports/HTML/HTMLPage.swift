@@ -95,7 +95,7 @@ package struct HTMLPage {
             (kinds.count > 1 ? kinds : all) + [
                 ("seed", String(result.seed)), ("mode", result.world.mode),
                 ("started", Figures.date(iso8601: result.startedText)),
-                ("exit code", "\(result.exit.rawValue)"),
+                ("exit code", result.exitWords),
             ]
         if result.groups.count > 1 { facts.insert(("groups", Figures.count(result.groups.count)), at: 1) }
         if let photos = result.photos { facts.append(("photos", Figures.count(photos))) }
