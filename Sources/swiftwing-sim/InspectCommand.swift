@@ -111,7 +111,7 @@ enum InspectCommand {
         _ scan: ScanNumber, of device: DeviceNumber, _ folder: String, inJSON: Bool, _ console: Console
     ) throws -> ExitCode {
         let run = try ReportCommand.read(folder).run
-        let observations = PhoneLog.observations(of: [device], folder: folder, faults: run.head.faults)
+        let observations = PhoneLog.story(of: device, folder: folder, faults: run.head.faults)
         let journey = run.result.journey(of: device)
         let noun = WorkNoun(journey)
         let story = ScanStory(

@@ -108,6 +108,10 @@ extension SideBySide {
             let events = try Self.objects(
                 try await Self.document(["inspect", new, "--phone", "\(device)"])["events"])
             #expect(events.allSatisfy { $0["device"] as? Int == device && $0["what"] is String })
+            // A phone with problems has these without --trace, between the others.
+            #expect(events.contains { $0["kind"] as? String == "progress" })
+            let times = events.compactMap { $0["t"] as? Int }
+            #expect(times == times.sorted() && times.count == events.count)
             let story = try await Self.document(["inspect", new, "--phone", "\(device)", "--scan", "1"])
             let lines = try Self.objects(story["lines"])
             #expect(lines.contains { ($0["text"] as? String)?.hasPrefix("photo taken") == true })

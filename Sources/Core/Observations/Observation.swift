@@ -64,6 +64,9 @@ package enum ObservationLevel: Hashable, Sendable {
     /// A limited number for each phone: a server can send millions of these in a second.
     case limited
     case always
+
+    /// Whether the log contains it only with `--trace`.
+    package var isTraced: Bool { self == .routine || self == .trace }
 }
 
 extension EventKind {

@@ -20,6 +20,8 @@ package struct ObservationLog: ~Copyable {
 
     /// Whether pings and progress events are written, too.
     package let isTracing: Bool
+    /// The ids of the scenario's faults, in its order.
+    let faults: [String]
     /// Events that each phone ignored, of those that did.
     private var ignored: [DeviceNumber: Int] = [:]
     /// Ignored events beyond `ignoredMax`, which have no line.
@@ -27,9 +29,9 @@ package struct ObservationLog: ~Copyable {
     /// Kept for its memory.
     private var writer: ObservationLineWriter
 
-    /// `faults`: the ids of the scenario's faults, in its order.
     package init(isTracing: Bool, faults: [String]) {
         self.isTracing = isTracing
+        self.faults = faults
         self.writer = ObservationLineWriter(faults: faults)
     }
 

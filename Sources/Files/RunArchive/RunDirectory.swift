@@ -16,6 +16,8 @@ import Talaria
 package final class RunDirectory: RunLog {
     package enum FileName {
         package static let events = "events.ndjson"
+        /// Pings and progress events of phones with problems.
+        package static let progress = "progress.ndjson"
         package static let scenario = "scenario.resolved"
         package static let summary = "summary.json"
         package static let page = "report.html"
@@ -35,8 +37,9 @@ package final class RunDirectory: RunLog {
         package static let baseline = "baseline.json"
         /// All names, the most useful first.
         package static let all = [
-            Self.page, Self.summary, Self.markdown, Self.junit, Self.metrics, Self.events, Self.latency,
-            Self.series, Self.scans, Self.scenario, Self.head, Self.plan, Self.baseline, Self.evidence,
+            Self.page, Self.summary, Self.markdown, Self.junit, Self.metrics, Self.events,
+            Self.progress, Self.latency, Self.series, Self.scans, Self.scenario, Self.head, Self.plan,
+            Self.baseline, Self.evidence,
         ]
         /// The files that grow during the run.
         static let growing = [Self.events, Self.latency, Self.series]
@@ -56,6 +59,8 @@ package final class RunDirectory: RunLog {
     /// The problems that did not affect the results; `finish` adds those that are missing in the result.
     package private(set) var remarks: [Remark] = []
     private var events: ObservationFile
+    /// Nil where the log has all.
+    private let progress: ProgressFile?
     private var latency: OutputFile
     private var series: OutputFile
     private var head: RunHead?
@@ -77,6 +82,9 @@ package final class RunDirectory: RunLog {
     {
         self.path = path
         self.lock = lock
+        self.progress =
+            log.isTracing
+            ? nil : ProgressFile(path: Self.joined(path, FileName.progress), faults: log.faults)
         do {
             self.events = ObservationFile(
                 file: try OutputFile(creating: Self.joined(path, FileName.events)), log: log,
@@ -153,7 +161,7 @@ package final class RunDirectory: RunLog {
     ) {
         self.series.append(Array(SeriesLog.lines(table, from: from, length: length, open: open).utf8))
         self.latency.append(Array(HistogramLog.lines(table, from: from, length: length).utf8))
-        self.events.file.flush()
+        self.flush()
         self.series.flush()
         self.latency.flush()
         self.intervalLogged?(table, from)
@@ -162,12 +170,19 @@ package final class RunDirectory: RunLog {
     /// Takes one observation into the log.
     package func log(_ observation: Observation, cause: Cause? = nil) {
         self.observationLogged?(observation, cause)
+        if cause != nil { self.progress?.follow(observation.device) }
+        if observation.level.isTraced { self.progress?.take(observation) }
         guard !self.events.append(observation, cause) else { return }
         self.remarks.append(.end(.logFull(bytes: self.events.bytesMax)))
     }
 
+    package func follow(_ phone: DeviceNumber) { self.progress?.follow(phone) }
+
     /// Flushes the log to the system, for idle times.
-    package func flush() { self.events.file.flush() }
+    package func flush() {
+        self.events.file.flush()
+        self.progress?.flush()
+    }
 
     /// The scenario as it runs, before it runs.
     package func write(scenarioResolved text: String) {
@@ -204,8 +219,9 @@ package final class RunDirectory: RunLog {
         self.events.file.close()
         self.latency.close()
         self.series.close()
-        self.failures += failures
-        for file in [self.events.file, self.latency, self.series] {
+        self.progress?.close()
+        self.failures += failures + [self.progress?.failure].compactMap { $0 }
+        for file in [self.events.file, self.progress?.file, self.latency, self.series].compactMap({ $0 }) {
             if let reason = file.failure ?? Self.loss(of: file.path, bytes: file.bytes) {
                 self.failures.append(.init(path: file.path, reason: reason))
             } else {

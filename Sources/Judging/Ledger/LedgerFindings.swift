@@ -35,6 +35,9 @@ struct LedgerFindings: Sendable {
     /// The totals by group; the last ones are those of phones without a group.
     private(set) var totals: [LedgerTotals]
     private var tallies = [Tally](repeating: Tally(), count: Invariant.allCases.count)
+    /// The phones of the newest violations, of which a caller may want to hear.
+    private var violators: [DeviceNumber] = []
+    private static let violatorsMax = 64
 
     var bounds = JudgementBounds()
     /// Whose the imports and batches of a foreign backend were.
@@ -62,12 +65,21 @@ struct LedgerFindings: Sendable {
             return
         }
         self.tallies[index].fleet.add(violation, examplesMax: self.settings.examplesMax)
+        if let device, self.violators.count < Self.violatorsMax { self.violators.append(device) }
         guard let group = device.flatMap({ self.settings.fleet.group(of: $0) }) else { return }
         if self.tallies[index].groups.isEmpty {
             self.tallies[index].groups = Array(
                 repeating: ViolationCount(), count: self.settings.fleet.groups.count)
         }
         self.tallies[index].groups[group].add(violation, examplesMax: self.settings.examplesMax)
+    }
+
+    /// The phones of the violations since the last call; at most `violatorsMax`.
+    mutating func takeViolators() -> [DeviceNumber] {
+        guard !self.violators.isEmpty else { return [] }
+        let violators = self.violators
+        self.violators.removeAll(keepingCapacity: true)
+        return violators
     }
 
     /// Whether the profile of a phone is known to break an invariant.

@@ -203,6 +203,7 @@ package struct RunJudge: Sendable {
             self.losses.record(copy observation)
         }
         self.ledger.record(consume observation)
+        for phone in self.ledger.takeViolators() { log?.follow(phone) }
     }
 
     private mutating func note(_ observation: borrowing Observation) {

@@ -8,6 +8,8 @@ package import SimBase
 package protocol RunLog: AnyObject {
     /// `cause`: of an error or a finding.
     func log(_ observation: Observation, cause: Cause?)
+    /// A phone was found to break an invariant.
+    func follow(_ phone: DeviceNumber)
     /// Takes what was measured in one interval. `open`: the operations that were open at a time after it, if
     /// an objective requests them.
     func log(

@@ -38,13 +38,10 @@ package enum PhoneTimelineText {
     private static func eachEvent(
         of device: UInt32, folder: String, _ body: (_ fields: JSONNode, _ moment: Int64) -> Void
     ) {
-        guard var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) else {
-            return
-        }
-        while let line = lines.next() {
-            guard PhoneTimeline.device(line) == device, let fields = JSONNode(Array(line)),
-                let moment = fields["t"]?.integer(Int64.self)
-            else { continue }
+        PhoneLog.eachLine(of: DeviceNumber(device), folder: folder) { line in
+            guard let fields = JSONNode(Array(line)), let moment = fields["t"]?.integer(Int64.self) else {
+                return
+            }
             body(fields, moment)
         }
     }

@@ -73,7 +73,10 @@ import Testing
         #expect(
             files
                 == RunDirectory.FileName.all.filter {
-                    ![RunDirectory.FileName.evidence, RunDirectory.FileName.baseline].contains($0)
+                    ![
+                        RunDirectory.FileName.evidence, RunDirectory.FileName.baseline,
+                        RunDirectory.FileName.progress,
+                    ].contains($0)
                 })
         let folder = "Reports/2026-11-21T093000Z-flaky-network-42"
         #expect(self.scratch.names(folder) == files.sorted())

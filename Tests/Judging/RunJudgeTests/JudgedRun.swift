@@ -11,7 +11,11 @@ final class LogCounts: RunLog {
     private(set) var intervals: [Interval] = []
     var remarks: [Remark] = []
 
+    private(set) var followed: [DeviceNumber] = []
+
     func log(_ observation: Observation, cause: Cause?) { self.observations += 1 }
+
+    func follow(_ phone: DeviceNumber) { self.followed.append(phone) }
 
     func log(
         _ table: MetricTable, from: Instant, length: Interval, open: (table: MetricTable, at: Instant)?

@@ -39,6 +39,7 @@ import Testing
                 self.logged += 1
                 if let cause { self.causes.append(cause) }
             }
+            func follow(_ phone: DeviceNumber) {}
             func log(
                 _ table: MetricTable, from: Instant, length: Interval,
                 open: (table: MetricTable, at: Instant)?
