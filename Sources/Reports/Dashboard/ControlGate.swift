@@ -87,11 +87,4 @@ struct ControlGate {
 package enum ControlReply: Hashable, Sendable {
     case done(String)
     case refused(String)
-
-    var status: Int {
-        switch self {
-        case .done: 200
-        case .refused: 409
-        }
-    }
 }

@@ -46,10 +46,7 @@ package final class Dashboard {
         case reply(Int, ControlReply)
     }
 
-    private struct Order: Sendable {
-        var number: Int
-        var order: ControlOrder
-    }
+    private typealias Order = (number: Int, order: ControlOrder)
 
     /// Orders that may wait for the run.
     private static let ordersMax = 64
@@ -83,14 +80,13 @@ package final class Dashboard {
         let socket = listener.release()
         let router = DashboardRouter(
             page: LivePage.document(scenario: scenario, description: description).text,
-            policy: LivePage.policy,
-            gate: gate)
+            policy: LivePage.policy, gate: gate)
         self.thread = try LoopThread.start(name: "dashboard") {
             CurrentThread.lowerPriority()
             if let loop = try? Loop(clock: clock) {
                 let handler = DashboardLoop(
                     Descriptor(owning: socket), router: router, run: run, stays: stays, loop: loop
-                ) { orders.post(Order(number: $0, order: $1)) }
+                ) { orders.post(($0, $1)) }
                 let reader = messages.read(on: loop) { handler.handle($0) }
                 withExtendedLifetime(reader) { loop.run() }
                 handler.close()

@@ -43,15 +43,7 @@ final class DashboardConnection {
         }
     }
 
-    var isFollowing: Bool {
-        guard case .following = self.state else { return false }
-        return true
-    }
-
-    var isClosed: Bool {
-        guard case .closed = self.state else { return false }
-        return true
-    }
+    var isFollowing: Bool { if case .following = self.state { true } else { false } }
 
     /// Whether bytes wait to be sent.
     var isBehind: Bool { !self.unsent.isEmpty }

@@ -82,8 +82,8 @@ struct DashboardRouter {
     /// The response to an order.
     func response(to reply: ControlReply) -> [UInt8] {
         switch reply {
-        case .done(let text): Self.json(reply.status, "done", text)
-        case .refused(let text): Self.json(reply.status, "error", text)
+        case .done(let text): Self.json(200, "done", text)
+        case .refused(let text): Self.json(409, "error", text)
         }
     }
 

@@ -5,15 +5,10 @@ import Wire
 /// The newest frame, with the version in which each part changed. A new reader gets all parts, a reader that reconnects only
 /// the parts that changed.
 struct FrameCache {
-    private struct Part {
-        var part: LiveFrame.Part
-        var since: Int
-    }
-
     /// The prefix of event ids. A reader that comes from an earlier run on the same port is recognized by it.
     private let run: String
     private var title = ""
-    private var parts: [Part] = []
+    private var parts: [(part: LiveFrame.Part, since: Int)] = []
     /// Counts frames; 0 before the first.
     private(set) var version = 0
 
@@ -25,11 +20,10 @@ struct FrameCache {
         self.title = frame.title
         for part in frame.parts {
             guard let index = self.parts.firstIndex(where: { $0.part.id == part.id }) else {
-                self.parts.append(Part(part: part, since: self.version))
+                self.parts.append((part, self.version))
                 continue
             }
-            guard self.parts[index].part != part else { continue }
-            self.parts[index] = Part(part: part, since: self.version)
+            if self.parts[index].part != part { self.parts[index] = (part, self.version) }
         }
     }
 

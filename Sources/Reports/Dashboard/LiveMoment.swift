@@ -47,11 +47,6 @@ package struct LiveFrame: Equatable, Sendable {
     package struct Part: Equatable, Sendable {
         package let id: String
         package let html: HTML
-
-        package init(id: String, html: HTML) {
-            self.id = id
-            self.html = html
-        }
     }
 
     package let title: String

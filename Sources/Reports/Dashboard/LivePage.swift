@@ -10,8 +10,6 @@ import Talaria
 
 /// The page of a run in progress. It shows what is known of `report.html`, with the same renderer.
 package struct LivePage {
-    /// Longer runs are shown in wider windows.
-    private static let windowsMax = LiveSeries.windowsMax
     /// Observations reach the judge at most this much later.
     private static let observationLag = Interval.seconds(2)
 
@@ -53,7 +51,8 @@ package struct LivePage {
 
     /// The numbers of a moment for a scraper.
     package func metrics(_ moment: LiveMoment, as format: MetricsText.Format) -> String {
-        let last = moment.timeline.shown(at: Self.told(moment), windowsMax: Self.windowsMax).windows.last
+        let timeline = moment.timeline.shown(at: Self.told(moment), windowsMax: LiveSeries.windowsMax)
+        let last = timeline.windows.last
         var result = self.result(moment)
         result.take(moment.timeline.errors)
         return OpenMetrics.text(
@@ -68,7 +67,7 @@ package struct LivePage {
         let result = self.result(moment)
         let told = Self.told(moment)
         var report = RunReport(
-            live: result, moment.timeline.shown(at: told, windowsMax: Self.windowsMax),
+            live: result, moment.timeline.shown(at: told, windowsMax: LiveSeries.windowsMax),
             tracks: self.series.tracks(until: min(told, moment.measured)), width: self.series.width,
             conditions: self.conditions)
         report.latenessMost = moment.latenessMost
@@ -86,7 +85,7 @@ package struct LivePage {
         self.series.read(before: .distantFuture)
         let page = HTMLPage(
             RunReport(
-                live: result, timeline.shown(windowsMax: Self.windowsMax),
+                live: result, timeline.shown(windowsMax: LiveSeries.windowsMax),
                 tracks: self.series.tracks(until: .distantFuture), width: self.series.width,
                 conditions: self.conditions))
         let head = Self.lastHead(result)
@@ -152,39 +151,25 @@ package struct LivePage {
         let sections: [HTML] = HTMLPage.liveSections.map {
             "<section id=\"\($0.id)\" aria-labelledby=\"\($0.id)-title\"></section>"
         }
-        return """
-            <!doctype html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width,initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <meta name="referrer" content="no-referrer">
-            <title>▶ \(name)</title>
-            <link rel="icon" href="data:,">
-            <style>\(Self.style)</style>
-            </head>
-            <body>
-            <p id="link" role="status">connecting</p>
-            <main>
-            <div id="\(ControlBar.id)" class="control" role="group" aria-label="control of the run"></div>
-            <p id="control-state" role="status"></p>
-            <div id="\(Self.head)"><header>
-            <h1>\(name)</h1>
-            <div class="verdict going"><span class="word">Starting</span></div>
-            <p>\(description, bytesMax: 600)</p>
-            </header></div>
-            <noscript><p class="callout">This page needs JavaScript to follow the run. The final report does not.</p></noscript>
-            <nav aria-label="sections">
-            \(nav.joined(separator: "\n"))
-            </nav>
-            \(sections.joined(separator: "\n"))
-            </main>
-            <script>\(Self.script)</script>
-            </body>
-            </html>
-
-            """
+        return HTMLDocument.page(
+            title: "▶ \(name)", policy: "", style: Self.style,
+            body: """
+                <p id="link" role="status">connecting</p>
+                <main>
+                <div id="\(ControlBar.id)" class="control" role="group" aria-label="control of the run"></div>
+                <p id="control-state" role="status"></p>
+                <div id="\(Self.head)"><header>
+                <h1>\(name)</h1>
+                <div class="verdict going"><span class="word">Starting</span></div>
+                <p>\(description, bytesMax: 600)</p>
+                </header></div>
+                <noscript><p class="callout">This page needs JavaScript to follow the run. The final report does not.</p></noscript>
+                <nav aria-label="sections">
+                \(nav.joined(separator: "\n"))
+                </nav>
+                \(sections.joined(separator: "\n"))
+                </main>
+                """, script: Self.script)
     }
 }
 

@@ -65,6 +65,13 @@ struct BookFlowStep: Sendable {
     func count(in flow: BookFlow, hasBackendView: Bool) -> Int? {
         self.presence == .observed && !hasBackendView ? nil : flow[keyPath: self.path]
     }
+
+    var tone: Tone {
+        switch self.kind {
+        case .origin, .step: .plain
+        case .end(let tone): tone == .good ? .plain : tone
+        }
+    }
 }
 
 extension RunResult {
@@ -126,14 +133,5 @@ extension RunResult {
                 total: ends.reduce(0) { $0 + $1.count }, branches: ends
             ).html
         }.joined()
-    }
-}
-
-extension BookFlowStep {
-    var tone: Tone {
-        switch self.kind {
-        case .origin, .step: .plain
-        case .end(let tone): tone == .good ? .plain : tone
-        }
     }
 }

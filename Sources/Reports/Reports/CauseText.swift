@@ -56,55 +56,45 @@ extension CauseCounts {
 }
 
 extension WaitingCause {
-    /// The cause in a phrase, after a number of scans that wait at the end of a run.
-    package var words: String {
+    private var texts: (words: String, reason: String) {
         switch self {
-        case .captured: "not uploaded yet"
-        case .offline: "offline"
-        case .rateLimited: "rate limited (429)"
-        case .serverError: "stopped by a server error"
-        case .transport: "stopped by connection errors"
-        case .retryableError: "waiting to retry a failed job"
-        case .tokenExpired: "with an expired token"
-        case .tokenRefused: "with a token that the server does not accept"
-        case .jobGone: "whose job no longer exists"
-        case .resultsUnavailable: "whose results are unavailable"
-        case .resultsExpired: "whose results have expired"
-        case .suspended: "still running at the end"
-        case .interrupted: "interrupted when the app stopped"
-        case .unreadableAnswer: "with an unreadable response"
-        case .answerTooLarge: "with an oversized response"
-        case .noAnswer: "without a response"
-        case .unexpectedStatus: "with an unexpected status"
-        case .unauthorized: "rejected as unauthorized"
-        case .foreignURL: "redirected to another server"
-        case .statusBudget: "whose job had not ended at the last request for its status"
+        case .captured: ("not uploaded yet", "it was just captured")
+        case .offline: ("offline", "the phone is offline")
+        case .rateLimited: ("rate limited (429)", "the server told it to wait (429)")
+        case .serverError: ("stopped by a server error", "the server answered with an error")
+        case .transport: ("stopped by connection errors", "the connection failed")
+        case .retryableError:
+            ("waiting to retry a failed job", "its job ended with an error that allows a retry")
+        case .tokenExpired: ("with an expired token", "its token has expired")
+        case .tokenRefused:
+            ("with a token that the server does not accept", "the server does not accept its token")
+        case .jobGone: ("whose job no longer exists", "its job no longer exists")
+        case .resultsUnavailable: ("whose results are unavailable", "its results could not be had")
+        case .resultsExpired:
+            (
+                "whose results have expired",
+                "its results have expired by the clock of the phone, and were not requested"
+            )
+        case .suspended: ("still running at the end", "the app is in the background")
+        case .interrupted:
+            ("interrupted when the app stopped", "it was interrupted, until the app is opened again")
+        case .unreadableAnswer: ("with an unreadable response", "an answer could not be read")
+        case .answerTooLarge: ("with an oversized response", "an answer was too large")
+        case .noAnswer: ("without a response", "no answer came in time")
+        case .unexpectedStatus:
+            ("with an unexpected status", "an answer had a status that the contract does not have")
+        case .unauthorized: ("rejected as unauthorized", "its upload was not authorized")
+        case .foreignURL: ("redirected to another server", "the server sent it to another server")
+        case .statusBudget:
+            (
+                "whose job had not ended at the last request for its status",
+                "its job had not ended at the last request for its status"
+            )
         }
     }
 
+    /// The cause in a phrase, after a number of scans that wait at the end of a run.
+    package var words: String { self.texts.words }
     /// The cause as a sentence about a scan that waits: `the phone is offline`.
-    var reason: String {
-        switch self {
-        case .captured: "it was just captured"
-        case .offline: "the phone is offline"
-        case .rateLimited: "the server told it to wait (429)"
-        case .serverError: "the server answered with an error"
-        case .transport: "the connection failed"
-        case .retryableError: "its job ended with an error that allows a retry"
-        case .tokenExpired: "its token has expired"
-        case .tokenRefused: "the server does not accept its token"
-        case .jobGone: "its job no longer exists"
-        case .resultsUnavailable: "its results could not be had"
-        case .resultsExpired: "its results have expired by the clock of the phone, and were not requested"
-        case .suspended: "the app is in the background"
-        case .interrupted: "it was interrupted, until the app is opened again"
-        case .unreadableAnswer: "an answer could not be read"
-        case .answerTooLarge: "an answer was too large"
-        case .noAnswer: "no answer came in time"
-        case .unexpectedStatus: "an answer had a status that the contract does not have"
-        case .unauthorized: "its upload was not authorized"
-        case .foreignURL: "the server sent it to another server"
-        case .statusBudget: "its job had not ended at the last request for its status"
-        }
-    }
+    var reason: String { self.texts.reason }
 }

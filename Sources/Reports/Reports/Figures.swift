@@ -116,8 +116,11 @@ package enum Figures {
     }
 
     /// The share of failed operations in percent: `0.83%`.
-    package static func share(_ rate: FailureRate) -> String {
-        DecimalText.text(Self.perMillion(rate), decimals: 4, shown: 0...2) + "%"
+    package static func share(_ rate: FailureRate) -> String { Self.percent(Self.perMillion(rate)) }
+
+    /// `0.83%`.
+    static func percent(_ perMillion: some BinaryInteger) -> String {
+        DecimalText.text(Int64(perMillion), decimals: 4, shown: 0...2) + "%"
     }
 
     /// Six digits after the point, for machines.

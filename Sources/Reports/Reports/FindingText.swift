@@ -17,32 +17,22 @@ struct FindingText {
         self.first = result.place(row.device, row.scan, at: row.first)
     }
 
+    var finding: ContractFinding { self.row.finding }
     /// `upload 202`.
-    var answer: String { "\(self.row.finding.operation.name) \(self.row.finding.part)" }
+    var answer: String { "\(self.finding.operation.name) \(self.finding.part)" }
     /// `response` or `request`.
-    var message: String { self.row.finding.side == .client ? "request" : "response" }
-    /// `data.sseUrl`.
-    var path: String { self.row.finding.path }
-    var expected: String { self.row.finding.expected }
-    /// `a number`.
-    var seen: String { self.row.finding.seen }
-    var excerpt: String? { self.row.finding.excerpt }
-    var count: String { Figures.count(self.row.finding.count) }
-    /// Whether the message could not be used.
-    var isDecisive: Bool { self.row.finding.isDecisive }
-    /// `injected by strip-books-1`: who is to blame.
-    private var origin: String { self.row.causes.words }
-
-    /// `upload 202: data.sseUrl: expected a string, was missing`.
-    var sentence: String {
-        let shown = self.excerpt.map { " (\($0))" } ?? ""
-        return "\(self.answer): \(self.path): expected \(self.expected), was \(self.seen)\(shown)"
+    var message: String { self.finding.side == .client ? "request" : "response" }
+    var count: String { Figures.count(self.finding.count) }
+    /// `expected a string, was missing`.
+    var difference: String {
+        let shown = self.finding.excerpt.map { " (\($0))" } ?? ""
+        return "expected \(self.finding.expected), was \(self.finding.seen)\(shown)"
     }
-
-    var use: String { (self.isDecisive ? "rejected" : "accepted") + self.suffix }
-
-    /// `, injected by strip-books-1`; empty where it is not known.
-    var suffix: String { self.origin.isEmpty ? "" : ", \(self.origin)" }
+    /// `upload 202: data.sseUrl: expected a string, was missing`.
+    var sentence: String { "\(self.answer): \(self.finding.path): \(self.difference)" }
+    var use: String { (self.finding.isDecisive ? "rejected" : "accepted") + self.suffix }
+    /// `, injected by strip-books-1`: who is to blame; empty where it is not known.
+    var suffix: String { self.row.causes.words.isEmpty ? "" : ", \(self.row.causes.words)" }
 
     /// The maximum number of rows in a report; the others are counted.
     static let rowsMax = 20
@@ -61,11 +51,11 @@ extension RunResult {
             rows: self.findings.shown(FindingText.rowsMax, of: self),
             [
                 .init("message", .name) { .mono($0.answer) },
-                .init("field", .name) { .mono($0.path) },
-                .init("expected", .text) { .init($0.expected) },
-                .init("actual", .text) { .init($0.seen) },
-                .init("excerpt", .text) { $0.excerpt.map { .mono($0) } ?? .init("–") },
-                .init("handling", .text) { $0.isDecisive ? .verdict($0.use, .bad) : .init($0.use) },
+                .init("field", .name) { .mono($0.finding.path) },
+                .init("expected", .text) { .init($0.finding.expected) },
+                .init("actual", .text) { .init($0.finding.seen) },
+                .init("excerpt", .text) { $0.finding.excerpt.map { .mono($0) } ?? .init("–") },
+                .init("handling", .text) { $0.finding.isDecisive ? .verdict($0.use, .bad) : .init($0.use) },
                 .init("count", .number) { .init($0.count) },
                 .init("first", .text) { .init($0.first) },
             ])
@@ -94,9 +84,7 @@ extension FindingsTable {
             return overflow ? .max : total
         }
     }
-}
 
-extension FindingsTable {
     var json: JSONValue {
         var values = self.rows.map { row in
             let finding = row.finding

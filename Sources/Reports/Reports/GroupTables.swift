@@ -147,10 +147,10 @@ extension RunResult {
                 }
             })
     }
-}
 
-// What the phones of one group cost their users, in one sentence for each group with something to report.
-extension RunResult {
+    // MARK: Headlines
+
+    /// What the phones of one group cost their users, in one sentence; for a group with something to report.
     struct GroupHeadline {
         let group: String
         let text: String

@@ -9,7 +9,7 @@ extension JSONValue {
     }
 
     /// An object; of several members with one name, it has the first.
-    static func members(_ members: some Sequence<(String, JSONValue)>) -> JSONValue {
+    package static func members(_ members: some Sequence<(String, JSONValue)>) -> JSONValue {
         .object(Dictionary(members, uniquingKeysWith: { first, _ in first }))
     }
 

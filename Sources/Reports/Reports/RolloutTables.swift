@@ -70,7 +70,7 @@ struct RolloutTables {
     }
 
     private static func name(_ period: RolloutSummary.Period) -> String {
-        period.stage.map { "stage \($0), \(Self.percent(period.share))" } ?? "rolled back"
+        period.stage.map { "stage \($0), \(Figures.percent(period.share.perMillion))" } ?? "rolled back"
     }
 
     private static func count(_ count: Int) -> DocumentTable.Cell { .init(Figures.count(count)) }
@@ -83,10 +83,6 @@ struct RolloutTables {
         .init(time.map { Figures.time($0.nanoseconds) } ?? "–")
     }
 
-    private static func percent(_ share: Odds) -> String {
-        DecimalText.text(Int64(share.perMillion), decimals: 4, shown: 0...2) + "%"
-    }
-
     // MARK: Sentences
 
     private var newArm: String { self.rollout.arms[1].transport.name }
@@ -95,8 +91,9 @@ struct RolloutTables {
         guard let rollback = self.rollout.rollback else { return "It was not rolled back." }
         let at = Figures.clock(rollback.at.nanoseconds)
         let measure = "\(rollback.measure.rawValue) of \(self.newArm)"
+        let (value, limit) = (rollback.value.perMillion, rollback.limit.perMillion)
         let text =
-            "Rolled back at \(at): \(measure) were \(Self.percent(rollback.value)), the limit is \(Self.percent(rollback.limit))."
+            "Rolled back at \(at): \(measure) were \(Figures.percent(value)), the limit is \(Figures.percent(limit))."
         let recovery =
             rollback.recovery.map {
                 "Within \(Figures.length($0, short: true)), the \(rollback.measure.rawValue) of all phones met it again."

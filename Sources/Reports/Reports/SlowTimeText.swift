@@ -5,37 +5,25 @@ import SimBase
 import Talaria
 
 extension ScanActivity {
-    /// Follows a duration.
-    var words: String {
+    private var texts: (name: String, words: String) {
         switch self {
-        case .queue: "in the queue of the phone"
-        case .preparing: "preparing the photo"
-        case .upload: "uploading"
-        case .limited: "waiting as a 429 requested (Retry-After)"
-        case .backoff: "waiting before a retry after an error"
-        case .connecting: "connecting the stream"
-        case .server: "with the server at work"
-        case .results: "reading the results"
-        case .offline: "without a link"
-        case .closed: "with the app closed or in the background"
+        case .queue: ("queue", "in the queue of the phone")
+        case .preparing: ("preparing", "preparing the photo")
+        case .upload: ("upload", "uploading")
+        case .limited: ("Retry-After", "waiting as a 429 requested (Retry-After)")
+        case .backoff: ("before a retry", "waiting before a retry after an error")
+        case .connecting: ("connecting", "connecting the stream")
+        case .server: ("server at work", "with the server at work")
+        case .results: ("results", "reading the results")
+        case .offline: ("no link", "without a link")
+        case .closed: ("app closed", "with the app closed or in the background")
         }
     }
 
     /// In a legend or a table.
-    var name: String {
-        switch self {
-        case .queue: "queue"
-        case .preparing: "preparing"
-        case .upload: "upload"
-        case .limited: "Retry-After"
-        case .backoff: "before a retry"
-        case .connecting: "connecting"
-        case .server: "server at work"
-        case .results: "results"
-        case .offline: "no link"
-        case .closed: "app closed"
-        }
-    }
+    var name: String { self.texts.name }
+    /// Follows a duration.
+    var words: String { self.texts.words }
 }
 
 extension [SlowTime.Part] {

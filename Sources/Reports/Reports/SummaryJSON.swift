@@ -333,10 +333,8 @@ package enum SummaryJSON {
             "stream_bytes_received": .known(resources.streamBytes?.received),
         ])
     }
-}
 
-extension SummaryJSON {
-    fileprivate static func metrics(_ table: MetricTable, of scope: MetricScope) -> JSONValue {
+    private static func metrics(_ table: MetricTable, of scope: MetricScope) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for metric in LatencyMetric.allCases {
             let unfinished = metric.countsUnfinished ? table.unfinished(metric, of: scope) : nil
@@ -376,7 +374,7 @@ extension SummaryJSON {
         return .object(members)
     }
 
-    fileprivate static func counters(_ table: MetricTable, of scope: MetricScope) -> JSONValue {
+    private static func counters(_ table: MetricTable, of scope: MetricScope) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for metric in CountMetric.allCases {
             members[metric.rawValue] = .known(table.count(metric, of: scope).known)

@@ -101,10 +101,8 @@ struct TargetTable {
         result.findings.byWeight.filter { $0.finding.side == .target && $0.causes[.target] > 0 }.map { row in
             let text = FindingText(row, of: result)
             return Wrong(
-                kind: .answer, name: "\(text.answer): \(text.path)", count: row.causes[.target],
-                text: "expected \(text.expected), was \(text.seen)"
-                    + (text.excerpt.map { " (\($0))" } ?? ""),
-                device: row.device, scan: row.scan, at: row.first, first: text.first,
+                kind: .answer, name: "\(text.answer): \(row.finding.path)", count: row.causes[.target],
+                text: text.difference, device: row.device, scan: row.scan, at: row.first, first: text.first,
                 command: result.command(inspecting: row.device, row.scan),
                 tone: row.finding.isAdditional ? .warn : .bad)
         }
@@ -142,11 +140,9 @@ struct TargetTable {
         }
         return texts
     }
-}
 
-// MARK: Formats
+    // MARK: Formats
 
-extension TargetTable {
     private static let rowsMax = 20
 
     /// What the target did wrong, with the command that shows the first of each.

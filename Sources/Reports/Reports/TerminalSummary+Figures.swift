@@ -228,10 +228,11 @@ extension SummaryWriter {
             "\(kinds), \(Figures.count(findings.count)) in total, not in the API contract\(findings.originText)"
         )
         for text in findings.shown(Self.findingsMax, of: self.result) {
+            let isDecisive = text.finding.isDecisive
             self.marked(
-                text.isDecisive ? .bad : .warn,
-                [Piece(Printable.line(text.sentence, bytesMax: 300), text.isDecisive ? .bad : .plain)])
-            let used = (text.isDecisive ? "; \(text.message) rejected" : "") + text.suffix
+                isDecisive ? .bad : .warn,
+                [Piece(Printable.line(text.sentence, bytesMax: 300), isDecisive ? .bad : .plain)])
+            let used = (isDecisive ? "; \(text.message) rejected" : "") + text.suffix
             self.below("\(text.count)\u{A0}×, first \(text.first)\(used)", .dim)
         }
         let hidden = findings.hidden(beyond: Self.findingsMax)

@@ -11,37 +11,22 @@ package enum Tone: String, Sendable {
     /// The run is in progress.
     case running = "going"
 
-    package var sign: String {
+    private var look: (sign: String, emoji: String, ink: Ink) {
         switch self {
-        case .good: "✓"
-        case .warn: "△"
-        case .bad: "✗"
-        case .plain: ""
-        case .unknown: "○"
-        case .running: "▶"
+        case .good: ("✓", "✅", .good)
+        case .warn: ("△", "⚠️", .warning)
+        case .bad: ("✗", "❌", .bad)
+        case .plain: ("", "", .plain)
+        case .unknown: ("○", "", .dim)
+        case .running: ("▶", "", .plain)
         }
     }
 
+    package var sign: String { self.look.sign }
     /// The sign in Markdown, which has no colors.
-    package var emoji: String {
-        switch self {
-        case .good: "✅"
-        case .warn: "⚠️"
-        case .bad: "❌"
-        case .plain, .unknown, .running: ""
-        }
-    }
-
+    package var emoji: String { self.look.emoji }
     /// The color of the terminal.
-    package var ink: Ink {
-        switch self {
-        case .good: .good
-        case .bad: .bad
-        case .warn: .warning
-        case .plain, .running: .plain
-        case .unknown: .dim
-        }
-    }
+    package var ink: Ink { self.look.ink }
 }
 
 extension ExitCode {
@@ -50,8 +35,7 @@ extension ExitCode {
         case .success: .good
         case .untrusted, .interrupted: .warn
         case .internalError, .cannotWrite, .invariantBroken, .sloFailed, .usage, .badData, .noInput,
-            .unavailable,
-            .impossible:
+            .unavailable, .impossible:
             .bad
         }
     }

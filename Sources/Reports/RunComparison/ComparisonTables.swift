@@ -185,30 +185,25 @@ struct ComparisonTables {
 }
 
 extension Change {
-    /// The sign in front of a row.
-    var mark: DocumentTable.Mark {
-        let (sign, ascii, emoji) =
-            switch self {
-            case .worse: ("✗", "X", "❌")
-            case .better: ("✓", "*", "✅")
-            case .same: ("=", "=", "")
-            case .notProven: ("?", "?", "❓")
-            case .onlyBase: ("-", "-", "⚠️")
-            case .onlyNew: ("+", "+", "⚠️")
-            case .shown: ("·", " ", "")
-            }
-        let isNeutral = self.tone == .plain
-        return .init(
-            word: self.rawValue, sign: sign, ascii: ascii, emoji: emoji,
-            tone: isNeutral ? .unknown : self.tone, ink: self.tone.ink)
-    }
-
-    var tone: Tone {
+    private var look: (sign: String, ascii: String, emoji: String, tone: Tone) {
         switch self {
-        case .worse: .bad
-        case .better: .good
-        case .notProven, .onlyBase, .onlyNew: .warn
-        case .same, .shown: .plain
+        case .worse: ("✗", "X", "❌", .bad)
+        case .better: ("✓", "*", "✅", .good)
+        case .same: ("=", "=", "", .plain)
+        case .notProven: ("?", "?", "❓", .warn)
+        case .onlyBase: ("-", "-", "⚠️", .warn)
+        case .onlyNew: ("+", "+", "⚠️", .warn)
+        case .shown: ("·", " ", "", .plain)
         }
     }
+
+    /// The sign in front of a row.
+    var mark: DocumentTable.Mark {
+        let (sign, ascii, emoji, tone) = self.look
+        return .init(
+            word: self.rawValue, sign: sign, ascii: ascii, emoji: emoji,
+            tone: tone == .plain ? .unknown : tone, ink: tone.ink)
+    }
+
+    var tone: Tone { self.look.tone }
 }

@@ -94,7 +94,15 @@ extension RunComparison {
     }
 
     private mutating func compareRatios() {
-        for (metric, whole, of) in self.ratios {
+        let attempts: [CountMetric] = [
+            .uploadAttempts, .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts, .sseResumes,
+            .sseRestarts,
+        ]
+        let events: [CountMetric] = [.sseUnknown, .sseUndecodable]
+        let ratios =
+            attempts.map { ($0, CountMetric.scansCaptured, self.noun.many) }
+            + events.map { ($0, CountMetric.sseEvents, "events") }
+        for (metric, whole, of) in ratios {
             self.share(metric.rawValue, of: of, .ratio, .lower) { run in
                 guard let count = run.result.metrics.count(metric, of: .fleet).known,
                     let all = run.result.metrics.count(whole, of: .fleet).known
@@ -102,17 +110,6 @@ extension RunComparison {
                 return Part(clamping: count, of: all)
             }
         }
-    }
-
-    private var ratios: [(CountMetric, of: CountMetric, String)] {
-        [
-            (.uploadAttempts, .scansCaptured, self.noun.many),
-            (.sseReconnectAttempts, .scansCaptured, self.noun.many),
-            (.resultsAttempts, .scansCaptured, self.noun.many),
-            (.cleanupAttempts, .scansCaptured, self.noun.many),
-            (.sseResumes, .scansCaptured, self.noun.many), (.sseRestarts, .scansCaptured, self.noun.many),
-            (.sseUnknown, .sseEvents, "events"), (.sseUndecodable, .sseEvents, "events"),
-        ]
     }
 
     /// Judges the last share by the scans of both runs, one by one.

@@ -306,14 +306,15 @@ extension RunComparison.Share {
         guard let part else { return "n/a" }
         guard part.whole > 0 else { return "none" }
         let of = self.kind == .share ? "of" : "in"
-        return "\(self.figure(part)) (\(Figures.count(part.count)) \(of) \(Figures.count(part.whole)))"
+        let figure = self.figure(Int64(nearest: part.share * 1_000_000), "%")
+        return "\(figure) (\(Figures.count(part.count)) \(of) \(Figures.count(part.whole)))"
     }
 
-    func figure(_ part: Part) -> String {
-        let perMillion = Int64(nearest: part.share * 1_000_000)
+    /// A ratio has no unit.
+    private func figure(_ perMillion: Int64, _ unit: String) -> String {
         switch self.kind {
-        case .share: return DecimalText.text(perMillion, decimals: 4, shown: 0...2) + "%"
-        case .ratio: return DecimalText.text(perMillion, decimals: 6, shown: 0...3)
+        case .share: DecimalText.text(perMillion, decimals: 4, shown: 0...2) + unit
+        case .ratio: DecimalText.text(perMillion, decimals: 6, shown: 0...3)
         }
     }
 
@@ -321,12 +322,8 @@ extension RunComparison.Share {
     var difference: String {
         guard let base = self.base, let new = self.new, base.whole > 0, new.whole > 0 else { return "" }
         let perMillion = Int64(nearest: (new.share - base.share) * 1_000_000)
-        let sign = perMillion > 0 ? "+" : ""
         guard perMillion != 0 else { return "" }
-        switch self.kind {
-        case .share: return sign + DecimalText.text(perMillion, decimals: 4, shown: 0...2) + " pp"
-        case .ratio: return sign + DecimalText.text(perMillion, decimals: 6, shown: 0...3)
-        }
+        return (perMillion > 0 ? "+" : "") + self.figure(perMillion, " pp")
     }
 
     var sentence: String {

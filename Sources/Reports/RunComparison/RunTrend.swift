@@ -56,9 +56,7 @@ package struct RunTrend: Sendable {
             "the last run against the one before: \($0.headline.lowercased()), \($0.reasons.first ?? $0.sentence)"
         }
     }
-}
 
-extension RunTrend {
     /// A row for each run, in the terminal and on the page.
     var table: DocumentTable {
         typealias Cell = DocumentTable.Cell
@@ -68,14 +66,10 @@ extension RunTrend {
         func bad(_ count: Int) -> Cell {
             Cell(Figures.count(count), count > 0 ? .bad : .plain, key: Int64(count))
         }
-        var table = DocumentTable(id: "runs", tableID: "runs-table", title: "Runs")
-        table.lead = "The oldest first."
-        table.hasMarks = false
-        table.isSortable = true
-        table.nameColumns = 16
-        // The last ones are left out first on a narrow terminal.
-        table.add(
-            self.runs,
+        var table = DocumentTable(
+            id: "runs", tableID: "runs-table", title: "Runs", lead: "The oldest first.", nameColumns: 16,
+            rows: self.runs,
+            // The last ones are left out first on a narrow terminal.
             [
                 .init("run", .name) { Cell(Printable.line($0.label, bytesMax: 60)) },
                 .init("scan.time p50", .number) { time($0.latency(.scanTime, "p50")) },
@@ -95,6 +89,7 @@ extension RunTrend {
                 },
                 .init("folder", .sentence) { .mono(Printable.line($0.place)) },
             ])
+        table.isSortable = true
         return table
     }
 }

@@ -48,32 +48,21 @@ struct TrendChart {
     var html: HTML {
         var most = self.series.flatMap(\.values).compactMap { $0 }.max() ?? 0
         if let limit, limit.value < most * 3 { most = max(most, limit.value) }
-        let top =
-            switch self.unit {
-            case .time: ValueAxis(holdingTime: Int64(nearest: most))
-            case .percent, .count, .dollars: ValueAxis(holding: most)
-            }
-        let isLimitShown = self.limit.map { $0.value <= top.top } ?? false
-        let limitLine = self.limit.flatMap { limit -> HTML? in
-            guard isLimitShown else { return nil }
-            let y = top.position(limit.value, height: Self.height)
-            return "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
-        }
-        var keys = self.series.map {
+        let isTime = self.unit == .time
+        let top = isTime ? ValueAxis(holdingTime: Int64(nearest: most)) : ValueAxis(holding: most)
+        let keys = self.series.map {
             TimeChart.key(name: $0.name, ink: $0.ink, note: "", .line(dashed: $0.isDashed))
-        }
-        if let limit {
-            keys.append(TimeChart.limitKey(limit.text + (isLimitShown ? "" : " (above the chart)")))
         }
         return """
             <figure class="chart" id="\(self.id)">
             <figcaption><span class="t">\(self.title)</span>\
-            <span class="legend">\(keys.joined())</span></figcaption>
+            <span class="legend">\(keys.joined())\(TimeChart.limitKey(self.limit, top))</span></figcaption>
             <svg class="plot" width="100%" height="\(Self.height + 22)" role="img" \
             aria-label="\(sentence: self.told, bytesMax: 2_000)">
             \(top.grid(height: Self.height))\(self.marks)
             <svg x="0" y="0" width="100%" height="\(Self.height)" viewBox="0 0 1000 \(Self.height)" \
-            preserveAspectRatio="none" class="curves">\(self.curves(top))</svg>\(self.dots(top))\(limitLine ?? "")\(self.stepLines)\
+            preserveAspectRatio="none" class="curves">\(self.curves(top))</svg>\(self.dots(top))\
+            \(top.line(of: self.limit, height: Self.height))\(self.stepLines)\
             \(top.labels(height: Self.height) { HTML(sentence: self.unit.text($0)) })</svg>
             </figure>
 

@@ -1,5 +1,6 @@
 import JSON
 import Metrics
+import Reports
 import RunArchive
 import SimBase
 
@@ -40,8 +41,7 @@ package enum TrendHistory {
 
     private static let keys = [
         "schema", "tool", "scenario", "target", "tags", "seed", "world", "started", "seconds", "devices",
-        "passed",
-        "exit", "cost",
+        "passed", "exit", "cost",
     ]
 
     /// The line of a run, with its line feed. Equal runs have equal lines.
@@ -68,38 +68,29 @@ package enum TrendHistory {
             return (Printable.bounded(name), selector.metric.name)
         }
         if !groups.isEmpty {
-            members["groups"] = .object(
-                Dictionary(
-                    groups.map { group in
-                        let (part, names) = (
-                            summary["groups"]?[group.name],
-                            groups.filter { $0.name == group.name }.map(\.metric)
-                        )
-                        return (
-                            group.name,
-                            .object([
-                                "metrics": Self.metrics(part?["metrics"], where: names.contains),
-                                "counters": Self.counts(part?["counters"], judged: names),
-                            ])
-                        )
-                    }, uniquingKeysWith: { first, _ in first }))
+            members["groups"] = .members(
+                groups.map { group in
+                    let part = summary["groups"]?[group.name]
+                    let names = groups.filter { $0.name == group.name }.map(\.metric)
+                    let figures: [String: JSONValue] = [
+                        "metrics": Self.metrics(part?["metrics"], where: names.contains),
+                        "counters": Self.counts(part?["counters"], judged: names),
+                    ]
+                    return (group.name, JSONValue.object(figures))
+                })
         }
         return JSONValue.object(members).line + "\n"
     }
 
     private static func picked(_ node: JSONNode?, _ keys: [String]) -> JSONValue {
-        let members = keys.compactMap { key in node?[key].map { (key, JSONValue($0)) } }
-        return .object(Dictionary(uniqueKeysWithValues: members))
+        .members(keys.compactMap { key in node?[key].map { (key, JSONValue($0)) } })
     }
 
     /// The figures of the metrics that have any.
     private static func metrics(_ node: JSONNode?, where isKept: (String) -> Bool) -> JSONValue {
         let kept = (node?.members ?? []).filter { isKept($0.key) && $0.value["count"]?.count ?? 0 > 0 }
         let figures = ["unit", "count", "p50", "p95", "p99", "failed", "rate"]
-        return .object(
-            Dictionary(
-                kept.map { ($0.key, Self.picked($0.value, figures)) }, uniquingKeysWith: { first, _ in first }
-            ))
+        return .members(kept.map { ($0.key, Self.picked($0.value, figures)) })
     }
 
     /// What was counted, also 0: a later run may be judged by it. Of statuses, of which there are many, only what came or is judged.
@@ -108,7 +99,6 @@ package enum TrendHistory {
             guard let count = member.value.count else { return false }
             return count > 0 || !member.key.hasPrefix("http.") || judged.contains(member.key)
         }
-        return .object(
-            Dictionary(kept.map { ($0.key, JSONValue($0.value)) }, uniquingKeysWith: { first, _ in first }))
+        return .members(kept.map { ($0.key, JSONValue($0.value)) })
     }
 }

@@ -2,18 +2,16 @@ import Metrics
 import Reports
 package import RunArchive
 import RunJudge
-import SimBase
 
 /// A trend for programs: one object for each run, the oldest first.
 package enum TrendJSON {
     package static func members(_ trend: RunTrend) -> [String: JSONValue] {
         let metrics = trend.metrics
         return [
-            "scenario": .string(Printable.bounded(trend.name)),
-            "warnings": .array(trend.warnings.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
+            "scenario": .bounded(trend.name),
+            "warnings": .array(trend.warnings.map { .bounded($0, bytesMax: 1_000) }),
             "verdict": trend.comparison.map { .string($0.headline) } ?? .null,
-            "reasons": .array(
-                (trend.comparison?.reasons ?? []).map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
+            "reasons": .array((trend.comparison?.reasons ?? []).map { .bounded($0, bytesMax: 1_000) }),
             "runs": .array(trend.runs.map { Self.run($0, metrics) }),
             "steps": trend.hasTooFewRuns
                 ? .null : .array(trend.steps.map { Self.step($0.figure, $0.name, $0.step, trend.runs) }),
@@ -28,7 +26,7 @@ package enum TrendJSON {
         return .object([
             "metric": .string(figure.selector.description), "figure": .string(name),
             "from": .string(runs[step.index].place),
-            "label": .string(Printable.bounded(runs[step.index].label)),
+            "label": .bounded(runs[step.index].label),
             "before": .decimal(step.before / scale), "after": .decimal(step.after / scale),
         ])
     }
@@ -38,13 +36,11 @@ package enum TrendJSON {
         let rates = RateMetric.allCases.filter { run.failed($0) != nil }
         return .object([
             "folder": .string(run.place),
-            "label": .string(Printable.bounded(run.label)),
+            "label": .bounded(run.label),
             "started": .string(run.startedText),
             "seed": .number(run.seed),
             "target": run.target.map { .string($0) } ?? .null,
-            "tags": .object(
-                Dictionary(
-                    run.tags.map { ($0.key, .string($0.value)) }, uniquingKeysWith: { first, _ in first })),
+            "tags": .members(run.tags.map { ($0.key, .string($0.value)) }),
             "verdict": .string(run.verdict),
             "exit": run.wasCutOff ? .null : .integer(run.exit.rawValue),
             "killed": .bool(run.wasCutOff),
@@ -53,10 +49,8 @@ package enum TrendJSON {
                 "lost": .integer(run.scans("lost")), "waiting": .integer(run.scans("waiting")),
             ]),
             "violations": .integer(run.violations),
-            "metrics": .object(
-                Dictionary(uniqueKeysWithValues: metrics.map { ($0.rawValue, figures($0.rawValue)) })),
-            "failed": .object(
-                Dictionary(uniqueKeysWithValues: rates.map { ($0.rawValue, figures($0.rawValue)) })),
+            "metrics": .members(metrics.map { ($0.rawValue, figures($0.rawValue)) }),
+            "failed": .members(rates.map { ($0.rawValue, figures($0.rawValue)) }),
         ])
     }
 }

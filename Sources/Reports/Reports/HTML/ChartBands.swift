@@ -25,10 +25,7 @@ struct ChartBands {
     struct Band {
         var kind: Kind
         var name: String
-        var from: Int64
-        var to: Int64
-
-        var span: TimeSpan { TimeSpan(from: self.from, to: self.to) }
+        var span: TimeSpan
     }
 
     private static let bandsMax = 120
@@ -56,12 +53,13 @@ struct ChartBands {
                 window.from.nanoseconds < until
             {
                 let to = min(window.to?.nanoseconds ?? until, until)
-                return [Band(kind: .fault, name: id, from: window.from.nanoseconds, to: to)]
+                let span = TimeSpan(from: window.from.nanoseconds, to: to)
+                return [Band(kind: .fault, name: id, span: span)]
             }
             return spans.map { span in
-                Band(
-                    kind: .fault, name: id, from: span.from.nanoseconds,
-                    to: max(span.from.nanoseconds, span.to?.nanoseconds ?? until))
+                let from = span.from.nanoseconds
+                let to = max(from, span.to?.nanoseconds ?? until)
+                return Band(kind: .fault, name: id, span: TimeSpan(from: from, to: to))
             }
         }
     }
@@ -69,13 +67,15 @@ struct ChartBands {
     /// The phases in which the link is not the one of the start.
     private static func links(_ report: RunReport, until: Int64) -> [Band] {
         LinkChange.all(report.conditions.itineraries, of: report.result, until: until).map {
-            Band(kind: $0.isGap ? .gap : .link, name: $0.name, from: $0.span.from, to: $0.span.to)
+            Band(kind: $0.isGap ? .gap : .link, name: $0.name, span: $0.span)
         }
     }
 
     // MARK: Drawing
 
-    private func share(_ band: Band) -> Double { Double(band.to - band.from) / Double(self.axis.end) }
+    private func share(_ band: Band) -> Double {
+        Double(band.span.to - band.span.from) / Double(self.axis.end)
+    }
 
     func html(height: Int) -> HTML {
         // Those of a kind are one shape: where two overlap the shade stays the same.
@@ -87,7 +87,7 @@ struct ChartBands {
 
     private func rect(_ band: Band, height: Int) -> HTML {
         """
-        <rect class="band \(band.kind.rawValue)" x="\(self.axis.position(band.from))" \
+        <rect class="band \(band.kind.rawValue)" x="\(self.axis.position(band.span.from))" \
         width="\(HTML.share(self.share(band), of: 1))" y="0" height="\(height)">\
         <title>\("\(band.name), \(band.span.words)" as String, bytesMax: 200)</title></rect>
         """
@@ -98,15 +98,15 @@ struct ChartBands {
         var end = -1.0
         var count = 0
         var names: HTML = ""
-        for band in self.bands.sorted(by: { $0.from < $1.from }) {
-            let from = Double(band.from) / Double(self.axis.end)
+        for band in self.bands.sorted(by: { $0.span.from < $1.span.from }) {
+            let from = Double(band.span.from) / Double(self.axis.end)
             let room = Self.characterSharePercent * Double(band.name.count + 1)
             guard self.share(band) * 100 >= room, from >= end, count < Self.namesMax else { continue }
-            end = Double(band.to) / Double(self.axis.end)
+            end = Double(band.span.to) / Double(self.axis.end)
             count += 1
             names += Self.clipped(
                 "<text class=\"label band-name\" x=\"3\" y=\"10\">\(band.name, bytesMax: 24)</text>",
-                from: self.axis.position(band.from), share: self.share(band), y: -14, height: 14)
+                from: self.axis.position(band.span.from), share: self.share(band), y: -14, height: 14)
         }
         return names
     }

@@ -4,7 +4,7 @@ import SimBase
 /// and quoted attributes alike. Nothing makes markup of a `String`, so text of others cannot become markup.
 package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
     /// The markup as text, for the file or the browser that it goes to.
-    package private(set) var text: String
+    package fileprivate(set) var text: String
 
     package init(stringLiteral literal: StaticString) { self.text = literal.description }
 
@@ -45,11 +45,7 @@ package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
 
     package static func += (html: inout HTML, more: HTML) { html.text += more.text }
 
-    package static func + (html: HTML, more: HTML) -> HTML {
-        var html = html
-        html += more
-        return html
-    }
+    package static func + (html: HTML, more: HTML) -> HTML { "\(html)\(more)" }
 
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var html: HTML = ""
@@ -86,12 +82,7 @@ package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
 extension Sequence<HTML> {
     package func joined(separator: HTML = "") -> HTML {
         var joined: HTML = ""
-        var isFirst = true
-        for html in self {
-            if !isFirst { joined += separator }
-            joined += html
-            isFirst = false
-        }
+        joined.text = self.map(\.text).joined(separator: separator.text)
         return joined
     }
 }

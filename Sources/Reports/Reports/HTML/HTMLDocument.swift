@@ -54,34 +54,46 @@ package struct HTMLDocument {
 
     package var html: HTML {
         let nav: [HTML] = self.sections.map { "<a href=\"#\($0.id)\">\($0.title)</a>" }
-        return """
-            <!doctype html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-            style-src 'sha256-\(Self.hash(HTMLStyle.text))'; script-src 'sha256-\(Self.hash(HTMLScript.text))'; \
-            img-src data:; base-uri 'none'; form-action 'none'">
-            <meta name="viewport" content="width=device-width,initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <meta name="referrer" content="no-referrer">
-            <title>\(self.title)</title>
-            <link rel="icon" href="data:,">
-            <style>\(HTMLStyle.text)</style>
-            </head>
-            <body>
-            <main>
-            \(self.header)
-            <nav aria-label="sections">
-            \(nav.joined(separator: "\n"))
-            </nav>
-            \(self.sections.map(\.html).joined())
-            </main>
-            <script>\(HTMLScript.text)</script>
-            </body>
-            </html>
+        return Self.page(
+            title: self.title,
+            policy: """
 
-            """
+                <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+                style-src 'sha256-\(Self.hash(HTMLStyle.text))'; script-src 'sha256-\(Self.hash(HTMLScript.text))'; \
+                img-src data:; base-uri 'none'; form-action 'none'">
+                """, style: HTMLStyle.text,
+            body: """
+                <main>
+                \(self.header)
+                <nav aria-label="sections">
+                \(nav.joined(separator: "\n"))
+                </nav>
+                \(self.sections.map(\.html).joined())
+                </main>
+                """, script: HTMLScript.text)
+    }
+
+    /// `policy`: a line of the head, behind its line feed; empty where the header of HTTP has it.
+    package static func page(title: HTML, policy: HTML, style: HTML, body: HTML, script: HTML) -> HTML {
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">\(policy)
+        <meta name="viewport" content="width=device-width,initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <meta name="referrer" content="no-referrer">
+        <title>\(title)</title>
+        <link rel="icon" href="data:,">
+        <style>\(style)</style>
+        </head>
+        <body>
+        \(body)
+        <script>\(script)</script>
+        </body>
+        </html>
+
+        """
     }
 
     package static func hash(_ html: HTML) -> String {

@@ -97,12 +97,11 @@ struct RateChart {
         let keys =
             TimeChart.key(name: "p50", ink: 5, note: "", .line(dashed: false))
             + TimeChart.key(name: "p95", ink: 1, note: "", .line(dashed: false))
-        let limitKey: HTML? = self.limit.map { TimeChart.limitKey($0.text) }
         return """
             <figure class="chart rates" id="capacity-chart">
             <figcaption><span class="t">scan.time by rate</span> \
             <span class="u">of what was completed in the judged part of each step</span>\
-            <span class="legend">\(keys)\(limitKey ?? "")</span></figcaption>
+            <span class="legend">\(keys)\(TimeChart.limitKey(self.limit, top))</span></figcaption>
             <svg class="plot" width="100%" height="\(Self.height + 22)" role="img" \
             aria-label="scan.time over the rate of the load, up to \(HTML.time(most))">
             \(self.ticks)\(top.grid(height: Self.height))

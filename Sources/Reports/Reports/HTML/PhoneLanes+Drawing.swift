@@ -15,7 +15,7 @@ extension PhoneLanes {
     private var ruler: HTML {
         """
         <div class="lane"><span></span><svg width="100%" height="18" aria-hidden="true">\
-        \(self.axis.marks(height: 0, labels: true))</svg></div>
+        \(self.axis.marks(height: 0))</svg></div>
         """
     }
 

@@ -42,11 +42,7 @@ struct SLOBudget {
             self.used > 10
             ? "more than 10 times the error budget"
             : "\(Int(nearest: self.used * 100))% of the error budget used"
-        return
-            "\(Self.percent(self.missed)) missed the limit (\(Self.percent(self.allowed)) allowed): \(used)"
-    }
-
-    private static func percent(_ share: Double) -> String {
-        DecimalText.text(Int64(nearest: share * 1_000_000), decimals: 4, shown: 0...2) + "%"
+        let shares = [self.missed, self.allowed].map { Figures.percent(Int64(nearest: $0 * 1_000_000)) }
+        return "\(shares[0]) missed the limit (\(shares[1]) allowed): \(used)"
     }
 }

@@ -36,23 +36,21 @@ package struct TimeAxis {
     }
 
     /// Lines and labels, the labels at this height.
-    package func marks(height: Int, labels: Bool) -> HTML {
+    package func marks(height: Int) -> HTML {
         self.ticks.map { tick -> HTML in
             // A label at the edge would be cut.
             let share = Double(tick) / Double(self.end)
             let anchor = tick == 0 ? "start" : share > 0.96 ? "end" : "middle"
-            return Self.mark(
-                at: self.position(tick), height: height, labels ? Figures.clock(tick) : nil, anchor)
+            return Self.mark(at: self.position(tick), height: height, Figures.clock(tick), anchor)
         }.joined()
     }
 
     /// A line from the top to the bottom of a chart, and its label below.
-    static func mark(at x: HTML, height: Int, _ label: String?, _ anchor: String) -> HTML {
-        let line: HTML = "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>"
-        guard let label else { return line }
-        return """
-            \(line)<text class="label" x="\(x)" y="\(height + 15)" text-anchor="\(anchor)">\(label)</text>
-            """
+    static func mark(at x: HTML, height: Int, _ label: String, _ anchor: String) -> HTML {
+        """
+        <line class="tick" x1="\(x)" x2="\(x)" y1="0" y2="\(height)"/>\
+        <text class="label" x="\(x)" y="\(height + 15)" text-anchor="\(anchor)">\(label)</text>
+        """
     }
 }
 
@@ -105,7 +103,7 @@ package struct ValueAxis {
     }
 
     /// The line of a limit; empty for none, and for one above the chart.
-    func line(of limit: TimeChart.Limit?, height: Int) -> HTML {
+    package func line(of limit: TimeChart.Limit?, height: Int) -> HTML {
         guard let limit, limit.value <= self.top else { return "" }
         let y = self.position(limit.value, height: height)
         return "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"

@@ -101,12 +101,12 @@ package struct TimeChart {
         return """
             <figure class="chart" id="\(self.id)">
             <figcaption><span class="t">\(self.title)</span> \
-            <span class="u">\(self.unit)</span><span class="legend">\(legend)\(self.limitKey(top))</span></figcaption>
+            <span class="u">\(self.unit)</span><span class="legend">\(legend)\(Self.limitKey(self.limit, top))</span></figcaption>
             <svg class="plot" width="100%" height="\(self.height + 22)" role="img" tabindex="0" \
             aria-label="\(self.description, bytesMax: 400)" data-end="\(self.axis.end)" \
             data-width="\(self.width)" data-height="\(self.height)"\(self.data)>
             <g class="bands">\(self.bands)</g>
-            \(self.axis.marks(height: self.height, labels: true))
+            \(self.axis.marks(height: self.height))
             \(top.grid(height: self.height))
             \(self.curves(top))\(top.line(of: self.limit, height: self.height))\(top.labels(height: self.height) { self.text($0) })
             <line class="cross" y1="0" y2="\(self.height)" visibility="hidden"/></svg>
@@ -131,16 +131,13 @@ package struct TimeChart {
 
     /// The limit is in the legend: next to its line it would cover the curves. One that is off the chart says
     /// so.
-    private func limitKey(_ top: ValueAxis) -> HTML {
-        guard let limit = self.limit else { return "" }
-        return Self.limitKey(limit.text + (limit.value <= top.top ? "" : " (above the chart)"))
-    }
-
-    package static func limitKey(_ text: String) -> HTML {
-        """
-        <span class="limit-key"><svg class="key" width="16" height="10" aria-hidden="true">\
-        <path class="limit" d="M0 5H16"/></svg>\(sentence: text)</span>
-        """
+    package static func limitKey(_ limit: Limit?, _ top: ValueAxis) -> HTML {
+        guard let limit else { return "" }
+        let text = limit.text + (limit.value <= top.top ? "" : " (above the chart)")
+        return """
+            <span class="limit-key"><svg class="key" width="16" height="10" aria-hidden="true">\
+            <path class="limit" d="M0 5H16"/></svg>\(sentence: text)</span>
+            """
     }
 
     /// Values for the reader's pointer, as text: the page needs no arithmetic to show them.
