@@ -13,7 +13,7 @@ struct ControlGate {
         case refusal(status: Int, String)
     }
 
-    private static let crossSite = CrossSiteGuard(hosts: .loopback, pages: .none)
+    static let crossSite = CrossSiteGuard(hosts: .loopback, pages: .none)
 
     let token: String
     /// The port that the page is on.

@@ -16,8 +16,6 @@ struct DashboardRouter {
         case control(ControlOrder)
     }
 
-    private static let crossSite = CrossSiteGuard(hosts: .loopback, pages: .none)
-
     private let page: [UInt8]
     private let policy: String
     /// Nil if the run cannot be controlled.
@@ -38,7 +36,7 @@ struct DashboardRouter {
             }
         }
         // A name of somebody else's that leads here (DNS rebinding) would open the page to that name's own pages.
-        guard Self.crossSite.allowsHost(of: head) else {
+        guard ControlGate.crossSite.allowsHost(of: head) else {
             return self.refusal(
                 403, "the dashboard is only available on this machine, at 127.0.0.1 or localhost", head)
         }
@@ -53,15 +51,14 @@ struct DashboardRouter {
                 MetricsText.Format(accept: head.headers["Accept"]), isHead: head.method == "HEAD")
         }
         guard head.path == "/events" else {
-            return self.reply(
-                200,
-                [
-                    "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": self.policy,
-                    "Referrer-Policy": "no-referrer",
-                ], self.page, head)
+            let fields: HeaderFields = [
+                "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": self.policy,
+                "Referrer-Policy": "no-referrer",
+            ]
+            return .reply(self.reply(200, fields, self.page, isHead: head.method == "HEAD"))
         }
         // Pages of other sites cannot read the events, but could take all connections.
-        guard Self.crossSite.allowsPage(of: head) else {
+        guard ControlGate.crossSite.allowsPage(of: head) else {
             return self.refusal(403, "the events are only available to the page at this address", head)
         }
         guard hasRoom else {
@@ -114,12 +111,7 @@ struct DashboardRouter {
     private func refusal(_ status: Int, _ text: String, _ head: RequestHead) -> Answer {
         var fields: HeaderFields = ["Content-Type": "text/plain; charset=utf-8"]
         if status == 405 { fields.append("Allow", "GET, HEAD") }
-        return self.reply(status, fields, Array((text + "\n").utf8), head)
-    }
-
-    private func reply(_ status: Int, _ fields: HeaderFields, _ body: [UInt8], _ head: RequestHead) -> Answer
-    {
-        .reply(self.reply(status, fields, body, isHead: head.method == "HEAD"))
+        return .reply(self.reply(status, fields, Array((text + "\n").utf8), isHead: head.method == "HEAD"))
     }
 
     private func reply(_ status: Int, _ fields: HeaderFields, _ body: [UInt8], isHead: Bool) -> [UInt8] {

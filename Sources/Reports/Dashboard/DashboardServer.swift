@@ -118,7 +118,7 @@ final class DashboardServer {
 
     func ask(_ order: ControlOrder, for connection: DashboardConnection) {
         guard let takeOrder = self.takeOrder else {
-            return self.answer(connection, .refused("this run takes no orders"))
+            return connection.end(with: self.router.response(to: .refused("this run takes no orders")))
         }
         self.orders += 1
         self.deciding.append((self.orders, connection))
@@ -128,11 +128,7 @@ final class DashboardServer {
     /// The run has decided on an order.
     func answer(_ number: Int, _ reply: ControlReply) {
         guard let index = self.deciding.firstIndex(where: { $0.number == number }) else { return }
-        self.answer(self.deciding.remove(at: index).connection, reply)
-    }
-
-    private func answer(_ connection: DashboardConnection, _ reply: ControlReply) {
-        connection.end(with: self.router.response(to: reply))
+        self.deciding.remove(at: index).connection.end(with: self.router.response(to: reply))
     }
 
     /// Whether all connections have sent everything.

@@ -12,21 +12,8 @@ struct LiveSeries {
     /// Windows of a chart; when there are more, each two become one.
     static let windowsMax = RunReport.trackWindowsMax
 
-    private struct Window {
-        /// The histograms by the ordinal of the metric.
-        var latencies: [SparseHistogram?]
-
-        init() {
-            self.latencies = Array(repeating: nil, count: LatencyMetric.allCases.count)
-        }
-
-        mutating func add(_ other: Window) {
-            for index in self.latencies.indices {
-                guard let more = other.latencies[index] else { continue }
-                if self.latencies[index]?.add(more) == nil { self.latencies[index] = more }
-            }
-        }
-    }
+    /// The histograms by the ordinal of the metric.
+    private typealias Window = [SparseHistogram?]
 
     private var reader: IntervalMerge
     private var objectives: SLOParts
@@ -63,7 +50,7 @@ struct LiveSeries {
         return LatencyMetric.allCases.compactMap { metric in
             var fold = TrackFold<SparseHistogram>(metric: metric)
             for index in 0..<over {
-                guard let samples = self.windows[index].latencies[metric.ordinal] else { continue }
+                guard let samples = self.windows[index][metric.ordinal] else { continue }
                 fold.add(samples, from: Instant(nanoseconds: Int64(index) * self.width.nanoseconds))
             }
             return fold.track(width: self.width)
@@ -76,22 +63,25 @@ struct LiveSeries {
             self.halve()
             index = Int(max(0, interval.from.nanoseconds) / self.width.nanoseconds)
         }
-        while self.windows.count <= index { self.windows.append(Window()) }
-        var window = Window()
-        for metric in LatencyMetric.allCases {
-            guard case .measured(let histogram) = interval.table.histogram(metric, of: .fleet) else {
-                continue
-            }
-            window.latencies[metric.ordinal] = SparseHistogram(histogram)
+        let window = LatencyMetric.allCases.map { metric in
+            interval.table.histogram(metric, of: .fleet).known.flatMap { SparseHistogram($0) }
         }
-        self.windows[index].add(window)
+        while self.windows.count <= index { self.windows.append(Window(repeating: nil, count: window.count)) }
+        Self.add(window, to: &self.windows[index])
+    }
+
+    private static func add(_ other: Window, to window: inout Window) {
+        for (index, more) in other.enumerated() {
+            guard let more else { continue }
+            if window[index]?.add(more) == nil { window[index] = more }
+        }
     }
 
     private mutating func halve() {
         self.width = self.width * 2
         self.windows = stride(from: 0, to: self.windows.count, by: 2).map { index in
             var window = self.windows[index]
-            if index + 1 < self.windows.count { window.add(self.windows[index + 1]) }
+            if index + 1 < self.windows.count { Self.add(self.windows[index + 1], to: &window) }
             return window
         }
     }

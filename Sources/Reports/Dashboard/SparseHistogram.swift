@@ -20,14 +20,9 @@ struct SparseHistogram: TrackSamples, Equatable, Sendable {
         else { return nil }
         (self.minimum, self.maximum, self.sum) = (minimum, maximum, histogram.sum)
         self.total = histogram.total
-        self.indices = []
-        self.counts = []
-        for index in occupied {
-            let count = histogram.count(at: index)
-            guard count > 0 else { continue }
-            self.indices.append(UInt16(index))
-            self.counts.append(count)
-        }
+        let held = occupied.filter { histogram.count(at: $0) > 0 }
+        self.indices = held.map { UInt16($0) }
+        self.counts = held.map { histogram.count(at: $0) }
     }
 
     /// Adds the counts of another histogram.

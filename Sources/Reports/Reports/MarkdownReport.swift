@@ -35,8 +35,7 @@ package enum MarkdownReport {
         let count = report.timeline.errors.byCount.count
         guard count > 0 else { return "" }
         let more = count > table.rows.count ? " (first \(table.rows.count) of \(count))" : ""
-        return
-            "<details><summary>Errors seen by the phones\(more)</summary>\n\n\(table.markdownBody)\n</details>\n"
+        return MarkdownText.folded("Errors seen by the phones\(more)", table.markdownBody)
     }
 
     private static func verdict(_ result: RunResult) -> String {
@@ -145,11 +144,10 @@ package enum MarkdownReport {
 
     private static func bookFlow(_ result: RunResult) -> String {
         guard let table = result.bookFlowTable else { return "" }
-        let (differences, first) = (result.differenceTable, result.differenceExamples)
-        let examples =
-            first.isEmpty
-            ? "" : "<details><summary>\(first.title)</summary>\n\n\(first.markdownBody)\n</details>\n"
-        return [table.markdown, differences.markdown, examples].filter { !$0.isEmpty }.joined(separator: "\n")
+        let first = result.differenceExamples
+        let examples = MarkdownText.folded(first.title, first.markdownBody)
+        return [table.markdown, result.differenceTable.markdown, examples].filter { !$0.isEmpty }
+            .joined(separator: "\n")
     }
 
     private static func scanTable(_ result: RunResult) -> String {
@@ -218,12 +216,11 @@ package enum MarkdownReport {
 
     private static func byGroup(_ result: RunResult) -> String {
         let tables = result.groupTables.map { "**\($0.title)**\n\n\($0.markdownBody)" }
-        guard !tables.isEmpty else { return "" }
-        return "<details><summary>By group</summary>\n\n\(tables.joined(separator: "\n"))\n</details>\n"
+        return MarkdownText.folded("By group", tables.joined(separator: "\n"))
     }
 
     private static func details(_ result: RunResult) -> String {
-        var text = "<details><summary>Faults, load generator, how to reproduce</summary>\n\n"
+        var text = ""
         if !result.faults.isEmpty {
             let rows = result.faults.map {
                 [MarkdownText.code($0.id), $0.count.map { Figures.count($0) } ?? "n/a"]
@@ -240,6 +237,6 @@ package enum MarkdownReport {
         if let machine = result.machine { text += "- machine \(MarkdownText.code(machine))\n" }
         let steps = result.commands.map { "\($0.line)  # \($0.label)" }
         if !steps.isEmpty { text += "\n" + MarkdownText.block("sh", steps.joined(separator: "\n")) }
-        return text + "\n</details>\n"
+        return MarkdownText.folded("Faults, load generator, how to reproduce", text)
     }
 }

@@ -57,6 +57,11 @@ package enum MarkdownText {
         texts.map { "- \(lead)\(Self.code($0, bytesMax: bytesMax))\n" }.joined()
     }
 
+    /// A text of which only the title is shown until a reader opens it; empty without a text.
+    package static func folded(_ title: String, _ text: String) -> String {
+        text.isEmpty ? "" : "<details><summary>\(title)</summary>\n\n\(text)\n</details>\n"
+    }
+
     /// A block of text as it is, between fences that nothing in it can close.
     package static func block(_ language: String, _ text: String) -> String {
         let run = text.split(whereSeparator: { $0 != "`" }).map(\.count).max() ?? 0

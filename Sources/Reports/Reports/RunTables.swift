@@ -121,11 +121,5 @@ extension Reconciliation.Source {
 }
 
 extension TextDifferences.Right {
-    fileprivate var words: String {
-        switch self {
-        case .talaria: Reconciliation.Source.talaria.words
-        case .foundationModels: Reconciliation.Source.foundationModels.words
-        case .neither: "neither"
-        }
-    }
+    fileprivate var words: String { Reconciliation.Source(rawValue: self.rawValue)?.words ?? "neither" }
 }

@@ -38,8 +38,7 @@ package struct ScanStory: Sendable {
     /// - Parameter end: The end of the run.
     package init(
         _ observations: [Observation], _ journey: Journey, device: DeviceNumber, scan: ScanNumber,
-        faults: [String],
-        violations: [Violation], end: Instant
+        faults: [String], violations: [Violation], end: Instant
     ) {
         let own = observations.filter { $0.scan == scan }
         var isOver = false

@@ -29,19 +29,11 @@ struct TargetTable {
         let tone: Tone
     }
 
-    /// What one fault of the scenario has done.
-    struct Injected {
-        let fault: String
-        /// Nil where it is not known.
-        let fired: Int64?
-        /// The errors and the findings that it caused.
-        let errors: Int
-    }
-
     /// Whether the run held the target to the contract (`trial.judge`).
     let isJudged: Bool
     let wrong: [Wrong]
-    let injected: [Injected]
+    /// What the faults of the scenario have done. `fired`: nil where it is not known. `errors`: with the findings that it caused.
+    let injected: [(fault: String, fired: Int64?, errors: Int)]
     /// How what the phones wanted ended: `given up: 0 of 135 uploads`.
     let ends: String
     /// The answers to probes: `results`, `200 ×20`.
@@ -58,7 +50,7 @@ struct TargetTable {
             let cause = Cause.injected(fault: fault.id)
             let errors =
                 result.errors.reduce(0) { $0 + $1.causes[cause] } + result.findings.causes[cause]
-            return Injected(fault: fault.id, fired: fault.count, errors: errors)
+            return (fault: fault.id, fired: fault.count, errors: errors)
         }
         self.ends = Self.ends(result).joined(separator: "; ")
         self.probes = TargetProbe.allCases.compactMap { probe in

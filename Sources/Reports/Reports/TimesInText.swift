@@ -27,12 +27,8 @@ enum TimesInText {
         return String(result)
     }
 
-    private struct Time {
-        var number: String
-        var unit: String
-        /// The index behind it.
-        var end: Int
-    }
+    /// `end`: the index behind it.
+    private typealias Time = (number: String, unit: String, end: Int)
 
     private static func text(_ time: Time, space: String) -> String {
         if time.unit == "s", let seconds = Double(time.number), seconds >= Self.longMin, seconds < 1e9 {
@@ -56,7 +52,7 @@ enum TimesInText {
             return nil
         }
         let digits = String(String.UnicodeScalarView(scalars[start..<number]))
-        return Time(number: digits, unit: unit, end: end)
+        return (digits, unit, end)
     }
 
     /// Whether a number belongs to the name before it: `job-3s`, `v2.5s`.

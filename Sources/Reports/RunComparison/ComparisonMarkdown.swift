@@ -17,10 +17,7 @@ package enum ComparisonMarkdown {
         }
         let (news, rest) = (tables { $0.isNews }, tables { !$0.isNews })
         let folded = rest.filter { !$0.isEmpty }.joined(separator: "\n")
-        let unchanged =
-            folded.isEmpty
-            ? ""
-            : "<details><summary>Unchanged: \(comparison.unchanged ?? "")</summary>\n\n\(folded)\n</details>\n"
+        let unchanged = MarkdownText.folded("Unchanged: \(comparison.unchanged ?? "")", folded)
         return ([Self.verdict(comparison)] + news + [Self.changes(comparison), unchanged])
             .filter { !$0.isEmpty }.joined(separator: "\n")
     }
@@ -44,7 +41,7 @@ package enum ComparisonMarkdown {
         guard !changes.isEmpty else { return "" }
         var lines = changes.prefix(Self.changesMax).map { Printable.line($0, bytesMax: 400) }
         if changes.count > lines.count { lines.append("and \(changes.count - lines.count) more lines") }
-        return "<details><summary>Scenario differences</summary>\n\n"
-            + MarkdownText.block("diff", lines.joined(separator: "\n")) + "\n</details>\n"
+        return MarkdownText.folded(
+            "Scenario differences", MarkdownText.block("diff", lines.joined(separator: "\n")))
     }
 }

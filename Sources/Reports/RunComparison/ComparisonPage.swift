@@ -67,14 +67,13 @@ package struct ComparisonPage {
     /// The section of a run's own report, by which it is compared with its baseline.
     package static func section(_ comparison: RunComparison) -> HTMLDocument.Section {
         let page = ComparisonPage(comparison)
-        let tone = comparison.tone
-        let sentence = comparison.sentence
         let reasons = HTML.items(comparison.reasons.prefix(Self.reasonsMax), bytesMax: 400)
         let news = page.sections(prefix: "baseline-", hasCharts: false) { $0.isNews }
         let rest = page.sections(prefix: "baseline-same-", hasCharts: false) { !$0.isNews }
         let folded = rest.map(Self.folded).joined()
         let facts = [RunComparison.end(comparison.base)] + RunComparison.facts(comparison.base)
-        var body: HTML = "<p>\(HTML.sign(tone)) <b>\(page.headline)</b>: \(sentence).</p>\n"
+        let sign = HTML.sign(comparison.tone)
+        var body: HTML = "<p>\(sign) <b>\(page.headline)</b>: \(comparison.sentence).</p>\n"
         if !reasons.isEmpty { body += "<ul class=\"reasons\">\(reasons)</ul>\n" }
         body += HTML.callouts(comparison.warnings, bytesMax: 400)
         for section in news { body += "<h3>\(section.title)</h3>\n\(section.body)" }
@@ -182,8 +181,7 @@ package struct ComparisonPage {
                 let index = Int(clamping: max(0, window.from.nanoseconds / width))
                 if index < count { values[index] = Double(window.summary.p95) }
             }
-            return TimeChart.Series(
-                name: name, ink: ink, shape: .line(dashed: isDashed), values: values, note: "")
+            return TimeChart.Series(name: name, ink: ink, shape: .line(dashed: isDashed), values: values)
         }
         return TimeChart(
             id: "over-\(id)", title: "p95 over time",

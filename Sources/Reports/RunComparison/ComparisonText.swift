@@ -73,8 +73,7 @@ private struct ComparisonWriter {
         self.page.verdict(sign, comparison.headline, of: comparison.new.head.scenario.name)
         self.page.text(
             "\(comparison.sentence) (exit\u{A0}code\u{A0}\(exit.rawValue))",
-            exit == .success ? .plain : sign.ink,
-            indent: 2)
+            exit == .success ? .plain : sign.ink, indent: 2)
     }
 
     private mutating func runs() {

@@ -176,16 +176,14 @@ extension RunComparison {
 
     /// Findings by kind: one that BASE did not have is worse, but for those that a fault has injected.
     mutating func compareFindings() {
-        func count(_ row: FindingsTable.Row) -> Int64 {
-            Int64(row.finding.count - min(row.finding.count, row.causes.injected))
-        }
         func kinds(_ run: ComparedRun) -> [String: Int64] {
             run.result.findings.rows.reduce(into: [:]) { kinds, row in
                 let finding = row.finding
                 let kind = Printable.line(
                     "finding: \(finding.operation.name) \(finding.part) \(finding.path), \(finding.seen)",
                     bytesMax: 200)
-                kinds[kind, default: 0] = kinds[kind, default: 0].addingSaturating(count(row))
+                let count = Int64(finding.count - min(finding.count, row.causes.injected))
+                kinds[kind, default: 0] = kinds[kind, default: 0].addingSaturating(count)
             }
         }
         let (base, new) = (kinds(self.base), kinds(self.new))

@@ -190,8 +190,7 @@ extension HTMLPage {
                 window.summary.count >= samplesMin ? Double(value(window.summary)) : nil
             }
             guard values.contains(where: { $0 != nil }) else { return nil }
-            return TimeChart.Series(
-                name: name, ink: ink, shape: .line(dashed: isDashed), values: values, note: "")
+            return TimeChart.Series(name: name, ink: ink, shape: .line(dashed: isDashed), values: values)
         }
         let p99 = series("p99", 2, isDashed: false, samplesMin: LatencyTrack.samplesMin(for: .p99)) { $0.p99 }
         let p95 = series("p95", 4, isDashed: true, samplesMin: LatencyTrack.samplesMin(for: .p95)) { $0.p95 }
@@ -204,9 +203,8 @@ extension HTMLPage {
             id: id, title: title, unit: "buckets of \(width), by the time of completion",
             description: "\(metric.rawValue) over time: \(all.map(\.name).joined(separator: ", "))",
             series: all, width: track.width.nanoseconds, axis: self.axis,
-            bands: self.bands.html(height: height),
-            limit: self.limit(metric), isTime: true, valuesAt: track.windows.map(\.from.nanoseconds),
-            height: height
+            bands: self.bands.html(height: height), limit: self.limit(metric), isTime: true,
+            valuesAt: track.windows.map(\.from.nanoseconds), height: height
         ).html
     }
 }

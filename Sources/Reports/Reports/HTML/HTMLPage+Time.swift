@@ -37,8 +37,7 @@ extension HTMLPage {
         let bucket = self.timeline.width == .seconds(1) ? "second" : window
         let charts = [
             self.chart(of: .scanTime, titled: LatencyMetric.scanTime.rawValue, id: "time-of-scans"),
-            self.arrivals,
-            self.errorsOverTime, self.phonesOverTime(bucket), self.streamEvents,
+            self.arrivals, self.errorsOverTime, self.phonesOverTime(bucket), self.streamEvents,
         ]
         let body: HTML =
             "\(self.bands.legend)\(self.faultStrips)<div class=\"pairs\">\(charts.joined())</div>\n"

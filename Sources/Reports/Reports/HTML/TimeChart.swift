@@ -23,7 +23,7 @@ package struct TimeChart {
         /// The text in the legend after the name.
         package var note: String
 
-        package init(name: String, ink: Int, shape: Shape, values: [Double?], note: String) {
+        package init(name: String, ink: Int, shape: Shape, values: [Double?], note: String = "") {
             self.name = name
             self.ink = ink
             self.shape = shape
