@@ -163,7 +163,8 @@ package struct LivePage {
                 <div class="verdict going"><span class="word">Starting</span></div>
                 <p>\(description, bytesMax: 600)</p>
                 </header></div>
-                <noscript><p class="callout">This page needs JavaScript to follow the run. The final report does not.</p></noscript>
+                <noscript><p class="callout">This page needs JavaScript to follow the run. \
+                The final report does not.</p></noscript>
                 <nav aria-label="sections">
                 \(nav.joined(separator: "\n"))
                 </nav>

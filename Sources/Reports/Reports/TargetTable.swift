@@ -32,7 +32,8 @@ struct TargetTable {
     /// Whether the run held the target to the contract (`trial.judge`).
     let isJudged: Bool
     let wrong: [Wrong]
-    /// What the faults of the scenario have done. `fired`: nil where it is not known. `errors`: with the findings that it caused.
+    /// What the faults of the scenario have done. `fired`: nil where it is not known. `errors`: those and the findings that it
+    /// caused.
     let injected: [(fault: String, fired: Int64?, errors: Int)]
     /// How what the phones wanted ended: `given up: 0 of 135 uploads`.
     let ends: String

@@ -59,7 +59,8 @@ package struct HTMLDocument {
             policy: """
 
                 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-                style-src 'sha256-\(Self.hash(HTMLStyle.text))'; script-src 'sha256-\(Self.hash(HTMLScript.text))'; \
+                style-src 'sha256-\(Self.hash(HTMLStyle.text))'; \
+                script-src 'sha256-\(Self.hash(HTMLScript.text))'; \
                 img-src data:; base-uri 'none'; form-action 'none'">
                 """, style: HTMLStyle.text,
             body: """

@@ -101,7 +101,8 @@ package struct TimeChart {
         return """
             <figure class="chart" id="\(self.id)">
             <figcaption><span class="t">\(self.title)</span> \
-            <span class="u">\(self.unit)</span><span class="legend">\(legend)\(Self.limitKey(self.limit, top))</span></figcaption>
+            <span class="u">\(self.unit)</span>\
+            <span class="legend">\(legend)\(Self.limitKey(self.limit, top))</span></figcaption>
             <svg class="plot" width="100%" height="\(self.height + 22)" role="img" tabindex="0" \
             aria-label="\(self.description, bytesMax: 400)" data-end="\(self.axis.end)" \
             data-width="\(self.width)" data-height="\(self.height)"\(self.data)>
