@@ -5,7 +5,8 @@ import RunMetrics
 enum TerminalGoldens {
     static let passed = #"""
         ✓ PASSED  flaky-network
-          5 SLOs and 13 invariants held; 1 SLO failed as the scenario allows (exit code 0)
+          5 SLOs and 13 invariants held; 1 SLO failed as the scenario allows
+          (exit code 0)
           - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
@@ -70,8 +71,8 @@ enum TerminalGoldens {
 
     static let foreign = #"""
         ✓ PASSED  flaky-network
-          4 SLOs and 9 invariants held; 1 SLO failed as the scenario allows; 1 SLO and 4 invariants
-          could not be judged without a simulated backend (exit code 0)
+          4 SLOs and 9 invariants held; 1 SLO failed as the scenario allows; 1 SLO and 4
+          invariants could not be judged without a simulated backend (exit code 0)
           - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
           Commuters scan shelves while their link keeps dropping.
@@ -79,7 +80,8 @@ enum TerminalGoldens {
         SLOs            4 held, 1 missed (warning), 1 n/a
           ✓   sse.connect.time                       p(95) < 400ms  302.8ms
           ✓   sse.first_event.time{group:commuters}  p(95) < 500ms  121.6ms
-          n/a sse.event.latency p(99) < 60ms could not be judged without a simulated backend
+          n/a sse.event.latency p(99) < 60ms could not be judged without a simulated
+              backend
           ✓   sse.connect.failed                     rate < 1%      0% (0 of 120)
           !   scans.waiting                          count == 0     5
           ✓   scans.lost                             count == 0     0
@@ -138,7 +140,8 @@ enum TerminalGoldens {
     static let failedSLO = #"""
         ✗ FAILED  flaky-network
           an SLO on a latency failed (exit code 99)
-          1 SLO failed; 4 SLOs and 13 invariants held; 1 SLO failed as the scenario allows
+          1 SLO failed; 4 SLOs and 13 invariants held; 1 SLO failed as the scenario
+          allows
           - SLO failed: sse.first_event.time{group:commuters} p(95) was 812ms, limit <
             500ms
           - 1 SLO missed (warning only)
@@ -240,9 +243,9 @@ enum TerminalGoldens {
 
     static let foreignNarrow = #"""
         ok PASSED  flaky-network
-          4 SLOs and 9 invariants held; 1 SLO failed as the scenario allows; 1
-          SLO and 4 invariants could not be judged without a simulated backend
-          (exit code 0)
+          4 SLOs and 9 invariants held; 1 SLO failed as the scenario
+          allows; 1 SLO and 4 invariants could not be judged without
+          a simulated backend (exit code 0)
           - 1 SLO missed (warning only)
           42 phones - seed 42 - 34.2 s - live -
           2026-11-21 09:30:00 UTC
@@ -253,14 +256,15 @@ enum TerminalGoldens {
           ok   sse.first_event.time{group:commuters} p(95) < 500ms
                121.6ms
           n/a  sse.event.latency p(99) < 60ms could not be judged
-               with a target
+               without a simulated backend
           ok   sse.connect.failed rate < 1% 0% (0 of 120)
           warn scans.waiting count == 0 5
           ok   scans.lost count == 0 0
 
         Invariants      9 held, 4 n/a
           n/a  book.never-lost, book.faithful, stream.no-gap,
-               server.agrees (could not be judged without a simulated backend)
+               server.agrees (could not be judged without a
+               simulated backend)
           ok   scan.custody, scan.refused-for-cause,
                book.never-double-added, stream.id-monotone,
                stream.terminal-once, job.cleaned,
