@@ -198,7 +198,7 @@ deb: deps ## builds a Debian package that needs no Swift toolchain, in .build/pa
 		! pkg-config --exists $$name || sed 's/-l\(msgpack[a-z-]*\)/-l:lib\1.a/' \
 			"$$(pkg-config --variable=pcfiledir $$name)/$$name.pc" > $(STATIC)/pkgconfig/$$name.pc; \
 	done
-	@PKG_CONFIG_PATH=$(STATIC)/pkgconfig $(MAKE) --no-print-directory build \
+	@PKG_CONFIG_PATH="$$PWD/$(STATIC)/pkgconfig" $(MAKE) --no-print-directory build \
 		FLAGS='--static-swift-stdlib --scratch-path $(STATIC)'
 	@rm -rf $(PACKAGES)
 	@Distributed/debian/build $(STATIC)/release/swiftwing-sim $(PACKAGES)
