@@ -148,6 +148,8 @@ class Ours:
     binary = BINARY
     # What the program runs under, such as a profiler.
     under = ()
+    # More options.
+    options = ()
     spacing = "poisson"
 
     def __init__(self, load, server, seconds, folder):
@@ -166,7 +168,7 @@ class Ours:
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
                 [*self.under, self.binary, "run", scenario, "--target", server.url, "--threads", str(load.threads), *duration,
-                 "--output", self.folder, "--quiet", "--no-color"],
+                 "--output", self.folder, "--quiet", "--no-color", *self.options],
                 cwd=ROOT, stdout=output, preexec_fn=on(*load.cores))
 
     def counted(self):

@@ -51,11 +51,16 @@ def counted(program, load, folder, seconds, *under):
     return counts
 
 
-def profiled(program, load, folder):
+def threads_of(program, load, folder):
+    """What the server has counted, and the profiles of the client's threads."""
     counts = counted(
         program, load, folder, SECONDS, "valgrind", "--quiet", "--tool=callgrind", "--separate-threads=yes",
         f"--callgrind-out-file={folder}/callgrind")
-    threads = [thread for path in sorted(folder.glob("callgrind-*")) if (thread := Profile(path)).instructions]
+    return counts, [thread for path in sorted(folder.glob("callgrind-*")) if (thread := Profile(path)).instructions]
+
+
+def profiled(program, load, folder):
+    counts, threads = threads_of(program, load, folder)
     # The first thread is the process itself; of C it is the only one.
     return counts | {
         "instructions": sum(thread.instructions for thread in threads),
@@ -81,6 +86,7 @@ class Profile:
                 self.allocations += int(line[len("calls="):].split()[0])
             elif line.startswith("totals:"):
                 self.instructions = int(line.split()[1])
+        self.functions = set(names.values())
 
 
 def calls(program, load, folder):

@@ -203,6 +203,10 @@ package struct RunJudge: Sendable {
             self.losses.record(copy observation)
         }
         self.ledger.record(consume observation)
+        self.follow(log)
+    }
+
+    private mutating func follow(_ log: (any RunLog)?) {
         for phone in self.ledger.takeViolators() { log?.follow(phone) }
     }
 
@@ -387,6 +391,7 @@ package struct RunJudge: Sendable {
 
     private mutating func close(_ facts: RunFacts, _ log: some RunLog) {
         self.ledger.finish(waitingOnDisk: facts.waiting, at: facts.endedAt)
+        self.follow(log)
         let open = self.open(at: min(facts.endedAt, self.collector.heardAt))
         self.collector.finish()
         if let leftOut = self.judged?.leftOut {
