@@ -193,12 +193,12 @@ install: build ## installs the program, its man page and completions in PREFIX (
 # A package contains msgpack-c: the name of its shared library differs between releases of Debian.
 deb: deps ## builds a Debian package that needs no Swift toolchain, in .build/packages
 	@.ci/packages deb
-	@mkdir -p $(STATIC)/pkgconfig
+	@rm -rf $(STATIC)/pkgconfig && mkdir -p $(STATIC)/pkgconfig
 	@for name in msgpack msgpack-c; do \
 		! pkg-config --exists $$name || sed 's/-l\(msgpack[a-z-]*\)/-l:lib\1.a/' \
 			"$$(pkg-config --variable=pcfiledir $$name)/$$name.pc" > $(STATIC)/pkgconfig/$$name.pc; \
 	done
-	@PKG_CONFIG_PATH="$$PWD/$(STATIC)/pkgconfig" $(MAKE) --no-print-directory build \
+	@PKG_CONFIG_PATH="$$PWD/$(STATIC)/pkgconfig$${PKG_CONFIG_PATH:+:$$PKG_CONFIG_PATH}" $(MAKE) --no-print-directory build \
 		FLAGS='--static-swift-stdlib --scratch-path $(STATIC)'
 	@rm -rf $(PACKAGES)
 	@Distributed/debian/build $(STATIC)/release/swiftwing-sim $(PACKAGES)

@@ -267,8 +267,9 @@ func library(_ name: String, pkgConfig: String?, apt: String, brew: String) -> T
     let zeroMQ: String? = nil
 #endif
 
-/// The name of its pkg-config file: another one since version 6 (Debian 13, Homebrew). The library's name follows it.
-let messagePack = isKnown("msgpack-c") ? "msgpack-c" : "msgpack"
+// The name of the library and of its pkg-config file: another one since version 6 (Debian 13, Homebrew). SwiftPM asks again
+// when this file or the environment changes, or after `swift package purge-cache`.
+let messagePack = isKnown("msgpack") ? "msgpack" : "msgpack-c"
 
 func isKnown(_ library: String) -> Bool {
     let pkgConfig = Process()

@@ -97,6 +97,11 @@ enum InspectCommand {
             console.out(TextFold.lines(line, columns: columns, indent: indent).joined(separator: "\n"))
         }
         guard count > 0 else { throw Self.noEvents(of: device, head) }
+        if let lines = PhoneLog.progressLimit(of: DeviceNumber(UInt32(device)), folder: folder) {
+            console.error(
+                "swiftwing-sim: \(RunDirectory.FileName.progress) has no more than \(lines) pings and progress events of a phone; "
+                    + "later ones are not shown")
+        }
         return .success
     }
 

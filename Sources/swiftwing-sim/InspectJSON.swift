@@ -86,7 +86,7 @@ enum InspectJSON {
         ]) { $1 }
     }
 
-    /// The events of a phone, each as events.ndjson has it.
+    /// The events of a phone, each as events.ndjson has it or would have it with --trace.
     static func events(_ lines: [JSONNode], of device: UInt32) -> [String: JSONValue] {
         ["device": .integer(device), "events": .array(lines.map(Self.value))]
     }

@@ -12,6 +12,10 @@ package struct LineReader {
     private let isGrowing: Bool
     private var buffer: [UInt8] = []
     private var offset = 0
+    /// Bytes of the file before the buffer.
+    private var passed = 0
+    /// Where in the file the last line begins that came, in bytes.
+    private(set) var start = 0
     private var isAtEnd = false
     /// Whether the last line that came had its line feed.
     package private(set) var isWhole = true
@@ -30,6 +34,7 @@ package struct LineReader {
             let end = self.buffer.offset(from: searched) { $0.equal(UInt8(ascii: "\n")) }
             if end < self.buffer.count {
                 let line = self.buffer[self.offset..<end]
+                self.start = self.passed + self.offset
                 self.offset = end + 1
                 return line
             }
@@ -37,12 +42,17 @@ package struct LineReader {
                 guard self.offset < self.buffer.count else { return nil }
                 self.isWhole = false
                 let line = self.buffer[self.offset...]
+                self.start = self.passed + self.offset
                 self.offset = self.buffer.count
                 return line
             }
+            self.passed += self.offset
             self.buffer.removeFirst(self.offset)
             self.offset = 0
-            if self.buffer.count > Self.lineBytesMax { self.buffer.removeAll() }
+            if self.buffer.count > Self.lineBytesMax {
+                self.passed += self.buffer.count
+                self.buffer.removeAll()
+            }
             searched = self.buffer.count
             let more = try? self.file.read(appendingTo: &self.buffer, limit: Self.chunkBytes)
             guard more ?? 0 == 0 else { continue }

@@ -11,8 +11,8 @@ struct ObservationLineWriter: ~Copyable {
 
     init(faults: [String]) { self.faults = faults }
 
-    /// Replaces the line by that of another observation, with its line feed.
-    mutating func write(_ observation: borrowing Observation, _ cause: Cause? = nil) {
+    /// Replaces the line by that of another observation, with its line feed. `logBytes`: of `ProgressFile`.
+    mutating func write(_ observation: borrowing Observation, _ cause: Cause? = nil, logBytes: Int? = nil) {
         self.line.removeAll()
         self.line.openObject()
         self.line.member("t", observation.at.nanoseconds)
@@ -23,6 +23,7 @@ struct ObservationLineWriter: ~Copyable {
             self.line.member("by", cause.by)
             if let fault = cause.fault { _ = self.text("fault", fault) }
         }
+        if let logBytes { self.line.member("log_bytes", logBytes) }
         self.line.closeObject()
         self.line.newline()
     }

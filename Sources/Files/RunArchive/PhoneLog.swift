@@ -16,8 +16,8 @@ package enum PhoneLog {
         let wanted = Set(phones.map(\.raw))
         let reader = ObservationReader(faults: faults)
         var observations: [Observation] = []
-        Self.eachLine(of: wanted, in: RunDirectory.FileName.events, folder) { line in
-            if let observation = reader.observation(line) { observations.append(observation) }
+        Self.eachLine(of: wanted, in: RunDirectory.FileName.events, folder) { line, _ in
+            reader.observation(line).map { observations.append($0) }
             return observations.count < Self.observationsMax
         }
         return observations
@@ -34,53 +34,59 @@ package enum PhoneLog {
         return observations
     }
 
-    /// Calls `body` with each line of one phone, in the order of time: those of the log, and those that `ProgressFile` has
-    /// besides. A line has no line feed.
+    /// Calls `body` with each line of one phone, in the order in which the run saw them: those of the log, and those that
+    /// `ProgressFile` has besides. A line has no line feed.
     package static func eachLine(
         of phone: DeviceNumber, folder: String, _ body: (ArraySlice<UInt8>) -> Void
     ) {
-        var progress: [ArraySlice<UInt8>] = []
-        Self.eachLine(of: [phone.raw], in: RunDirectory.FileName.progress, folder) { line in
-            progress.append(ArraySlice(Array(line)))
-            return true
-        }
+        let progress = Self.progress(of: phone, folder: folder)
         var next = 0
-        func pass(to moment: Int64) {
-            while next < progress.count, Self.moment(progress[next]) <= moment {
-                body(progress[next])
+        Self.eachLine(of: [phone.raw], in: RunDirectory.FileName.events, folder) { line, start in
+            while next < progress.count, progress[next].logBytes <= start {
+                body(progress[next].line)
                 next += 1
             }
-        }
-        Self.eachLine(of: [phone.raw], in: RunDirectory.FileName.events, folder) { line in
-            pass(to: Self.moment(line))
             body(line)
             return true
         }
-        pass(to: .max)
+        for one in progress[next...] { body(one.line) }
     }
 
-    /// `body` returns whether to go on.
+    /// The number of a phone's lines in `ProgressFile`, if it has no room for more.
+    package static func progressLimit(of phone: DeviceNumber, folder: String) -> Int? {
+        let count = Self.progress(of: phone, folder: folder).count
+        return count < ProgressFile.linesMax ? nil : count
+    }
+
+    /// The lines of a phone in `ProgressFile` as a log would have them, each with the length of the log when it was seen.
+    private static func progress(
+        of phone: DeviceNumber, folder: String
+    ) -> [(line: ArraySlice<UInt8>, logBytes: Int)] {
+        var lines: [(line: ArraySlice<UInt8>, logBytes: Int)] = []
+        Self.eachLine(of: [phone.raw], in: RunDirectory.FileName.progress, folder) { line, _ in
+            guard let key = line.lastIndex(of: UInt8(ascii: ",")),
+                line[key...].starts(with: Self.logBytesKey),
+                let bytes = Int(
+                    String(decoding: line[(key + Self.logBytesKey.count)...].dropLast(), as: UTF8.self))
+            else { return true }
+            lines.append((line[..<key] + [UInt8(ascii: "}")], bytes))
+            return true
+        }
+        return lines
+    }
+
+    private static let logBytesKey = Array(",\"log_bytes\":".utf8)
+
+    /// `body` has a line and where it begins in the file, and returns whether to go on.
     private static func eachLine(
-        of phones: Set<UInt32>, in file: String, _ folder: String, _ body: (ArraySlice<UInt8>) -> Bool
+        of phones: Set<UInt32>, in file: String, _ folder: String, _ body: (ArraySlice<UInt8>, Int) -> Bool
     ) {
         guard var lines = LineReader(path: RunDirectory.joined(folder, file)) else { return }
         while let line = lines.next() {
             guard lines.isWhole, let phone = PhoneTimeline.device(line), phones.contains(phone) else {
                 continue
             }
-            guard body(line) else { return }
+            guard body(line, lines.start) else { return }
         }
     }
-
-    /// The time of a line, read without the rest of it: `{"t":1250000000,`. In nanoseconds; 0 for a line without one.
-    private static func moment(_ line: ArraySlice<UInt8>) -> Int64 {
-        var moment: Int64 = 0
-        for byte in line.dropFirst(Self.key.count) {
-            guard (0x30...0x39).contains(byte), moment < .max / 100 else { break }
-            moment = moment * 10 + Int64(byte - 0x30)
-        }
-        return moment
-    }
-
-    private static let key = Array("{\"t\":".utf8)
 }

@@ -16,7 +16,7 @@ import Talaria
 package final class RunDirectory: RunLog {
     package enum FileName {
         package static let events = "events.ndjson"
-        /// Pings and progress events of phones with problems.
+        /// What only `--trace` writes to the log, of phones with problems.
         package static let progress = "progress.ndjson"
         package static let scenario = "scenario.resolved"
         package static let summary = "summary.json"
@@ -170,13 +170,19 @@ package final class RunDirectory: RunLog {
     /// Takes one observation into the log.
     package func log(_ observation: Observation, cause: Cause? = nil) {
         self.observationLogged?(observation, cause)
-        if cause != nil { self.progress?.follow(observation.device) }
-        if observation.level.isTraced { self.progress?.take(observation) }
+        if let progress {
+            if cause != nil { progress.follow(observation.device, .error) }
+            if observation.level.isTraced { progress.take(observation, logBytes: self.events.file.bytes) }
+        }
         guard !self.events.append(observation, cause) else { return }
         self.remarks.append(.end(.logFull(bytes: self.events.bytesMax)))
     }
 
-    package func follow(_ phone: DeviceNumber) { self.progress?.follow(phone) }
+    package func follow(_ phone: DeviceNumber) { self.progress?.follow(phone, .violation) }
+
+    private var logs: [OutputFile] {
+        [self.events.file, self.progress?.file, self.latency, self.series].compactMap { $0 }
+    }
 
     /// Flushes the log to the system, for idle times.
     package func flush() {
@@ -221,7 +227,7 @@ package final class RunDirectory: RunLog {
         self.series.close()
         self.progress?.close()
         self.failures += failures + [self.progress?.failure].compactMap { $0 }
-        for file in [self.events.file, self.progress?.file, self.latency, self.series].compactMap({ $0 }) {
+        for file in self.logs {
             if let reason = file.failure ?? Self.loss(of: file.path, bytes: file.bytes) {
                 self.failures.append(.init(path: file.path, reason: reason))
             } else {
@@ -292,10 +298,11 @@ package final class RunDirectory: RunLog {
     /// reported.
     package func takeTrouble() -> String? {
         guard !self.hasTold else { return nil }
-        let logs = [self.events.file, self.latency, self.series].compactMap { file in
+        let failures = [self.progress?.failure].compactMap { $0 }
+        let logs = self.logs.compactMap { file in
             file.failure.map { OutputError.Failure(path: file.path, reason: $0) }
         }
-        guard let first = (self.failures + logs).first else { return nil }
+        guard let first = (self.failures + failures + logs).first else { return nil }
         self.hasTold = true
         return OutputError(failures: [first], saved: [FileName.head]).description
     }

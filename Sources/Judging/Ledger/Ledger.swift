@@ -64,7 +64,7 @@ package struct Ledger: Sendable {
         self.present.append(observation)
     }
 
-    /// The phones of the violations since the last call; a phone may be there more than once.
+    /// The phones of the violations since the last call.
     package mutating func takeViolators() -> [DeviceNumber] { self.fleet.findings.takeViolators() }
 
     /// The end of the run: what the state folder holds is all that is left.

@@ -37,7 +37,7 @@ struct LedgerFindings: Sendable {
     private var tallies = [Tally](repeating: Tally(), count: Invariant.allCases.count)
     /// The phones of the newest violations, of which a caller may want to hear.
     private var violators: [DeviceNumber] = []
-    private static let violatorsMax = 64
+    private static let violatorsMax = 100
 
     var bounds = JudgementBounds()
     /// Whose the imports and batches of a foreign backend were.
@@ -65,7 +65,9 @@ struct LedgerFindings: Sendable {
             return
         }
         self.tallies[index].fleet.add(violation, examplesMax: self.settings.examplesMax)
-        if let device, self.violators.count < Self.violatorsMax { self.violators.append(device) }
+        if let device, self.violators.count < Self.violatorsMax, !self.violators.contains(device) {
+            self.violators.append(device)
+        }
         guard let group = device.flatMap({ self.settings.fleet.group(of: $0) }) else { return }
         if self.tallies[index].groups.isEmpty {
             self.tallies[index].groups = Array(

@@ -199,6 +199,9 @@ package struct SimulationInvariants: Sendable {
         }
     }
 
+    /// The phones of the violations since the last call.
+    package mutating func takeViolators() -> [DeviceNumber] { self.fleet.findings.takeViolators() }
+
     private mutating func violate(
         _ invariant: Invariant, _ device: DeviceNumber, scan: ScanNumber = .none, _ text: String
     ) {

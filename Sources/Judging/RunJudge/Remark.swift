@@ -27,6 +27,15 @@ package enum Remark: Hashable, Sendable {
         }
     }
 
+    /// Whether the load was late because this machine had no time for it.
+    package var isOfBusyMachine: Bool {
+        switch self {
+        case .load(let remark): remark.isOfBusyMachine
+        case .ofShard(_, let remark): remark.isOfBusyMachine
+        case .start, .end, .merge, .quoted: false
+        }
+    }
+
     /// What happens to the remark of a shard in the merge of all.
     enum Merging { case kept, keptOfAll, madeAnew }
 
@@ -70,6 +79,15 @@ package enum LoadRemark: Hashable, Sendable {
         case .shutdownsTimedOut, .capturesDeferred, .capturesSkipped, .controlled, .resendsBlocked,
             .devicesUsedBefore:
             .warning
+        }
+    }
+
+    var isOfBusyMachine: Bool {
+        switch self {
+        case .timersLate, .photosLate, .capturesLate, .capacityIsOfMachine: true
+        case .descriptorsExhausted, .capturesHeldBack, .phonesHeldBack, .stepTooShort, .shutdownsTimedOut,
+            .capturesDeferred, .capturesSkipped, .controlled, .resendsBlocked, .devicesUsedBefore:
+            false
         }
     }
 

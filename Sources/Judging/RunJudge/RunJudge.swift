@@ -208,6 +208,7 @@ package struct RunJudge: Sendable {
 
     private mutating func follow(_ log: (any RunLog)?) {
         for phone in self.ledger.takeViolators() { log?.follow(phone) }
+        for phone in self.invariants?.takeViolators() ?? [] { log?.follow(phone) }
     }
 
     private mutating func note(_ observation: borrowing Observation) {
@@ -391,7 +392,6 @@ package struct RunJudge: Sendable {
 
     private mutating func close(_ facts: RunFacts, _ log: some RunLog) {
         self.ledger.finish(waitingOnDisk: facts.waiting, at: facts.endedAt)
-        self.follow(log)
         let open = self.open(at: min(facts.endedAt, self.collector.heardAt))
         self.collector.finish()
         if let leftOut = self.judged?.leftOut {
@@ -414,6 +414,7 @@ package struct RunJudge: Sendable {
         self.past.table.add(own)
         self.judged?.past.add(own)
         if let remains = facts.remains { self.invariants?.finish(remains) }
+        self.follow(log)
     }
 
     // MARK: Intervals

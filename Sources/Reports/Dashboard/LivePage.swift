@@ -152,7 +152,7 @@ package struct LivePage {
             "<section id=\"\($0.id)\" aria-labelledby=\"\($0.id)-title\"></section>"
         }
         return HTMLDocument.page(
-            title: "▶ \(name)", policy: "", style: Self.style,
+            title: "▶ \(name)", policy: nil, style: Self.style,
             body: """
                 <p id="link" role="status">connecting</p>
                 <main>

@@ -92,9 +92,11 @@ extension RunResult {
         case .target: self.labels.target == nil ? "the simulated backend" : "the target"
         case .phone: self.profilesAtFault.map { "the simulated phones with \($0)" } ?? "the simulated phones"
         case .path: self.isNetworkOfScenario ? "the network of the scenario" : "the network"
-        case .harness: self.isTrustworthy ? "this program" : "this machine, which was too busy"
+        case .harness: self.isMachineBusy ? "this machine, which was too busy" : "this program"
         }
     }
+
+    private var isMachineBusy: Bool { self.remarks.contains(where: \.isOfBusyMachine) }
 
     /// Only the scenario takes the link of a phone away, and between phones and the simulated backend there is no other network.
     private var isNetworkOfScenario: Bool {
@@ -189,7 +191,7 @@ extension RunResult {
         case .server, .results: .target
         case .upload, .connecting, .offline: .path
         // Where a processor was missing, scans waited for it and not for their phones.
-        case .queue, .preparing: self.isTrustworthy ? .phone : .harness
+        case .queue, .preparing: self.isMachineBusy ? .harness : .phone
         case .closed: .phone
         }
     }

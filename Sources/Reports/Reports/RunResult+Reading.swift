@@ -20,9 +20,10 @@ extension RunResult {
             ? "an invariant is broken, though no data was lost or duplicated" : gravest.meaning
     }
 
-    /// `97: an invariant is broken`.
+    /// `97: an invariant is broken`; without words for a run that simply passed.
     var exitWords: String {
-        "\(self.exit.rawValue)" + (self.exitReasons.all.first.map { ": \($0.meaning)" } ?? "")
+        let isPlain = self.exitReasons.all.isEmpty && self.expectations.isEmpty
+        return "\(self.exit.rawValue)" + (isPlain ? "" : ": \(self.meaning)")
     }
 
     /// Whether some phones import files.

@@ -121,5 +121,11 @@ extension Reconciliation.Source {
 }
 
 extension TextDifferences.Right {
-    fileprivate var words: String { Reconciliation.Source(rawValue: self.rawValue)?.words ?? "neither" }
+    fileprivate var words: String {
+        switch self {
+        case .talaria: Reconciliation.Source.talaria.words
+        case .foundationModels: Reconciliation.Source.foundationModels.words
+        case .neither: "neither"
+        }
+    }
 }

@@ -69,23 +69,53 @@ import Testing
         #expect(self.seconds(of: 0) == [1, 2])
     }
 
-    @Test func `the file is bounded, in phones, in lines and in what it remembers`() throws {
-        let (phones, lines, recent) = (
-            ProgressFile.phonesMax, ProgressFile.linesMax, ProgressFile.recentMax
+    @Test func `the lines of a phone are where --trace would have put them`() throws {
+        let directory = try self.run()
+        // The simulated clock has many observations at one time.
+        directory.log(Self.refused(1, at: 1))
+        directory.log(Self.ping(1, at: 1))
+        directory.log(Self.refused(1, at: 1), cause: .target)
+        directory.log(Self.ping(1, at: 1))
+        directory.log(Self.refused(1, at: 1))
+        _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
+        let story = PhoneLog.story(of: DeviceNumber(1), folder: self.scratch.at("run"), faults: [])
+        #expect(story.map(\.isRoutine) == [false, true, false, true, false])
+        var lines: [String] = []
+        PhoneLog.eachLine(of: DeviceNumber(1), folder: self.scratch.at("run")) {
+            lines.append(String(decoding: $0, as: UTF8.self))
+        }
+        #expect(
+            lines[1]
+                == #"{"t":1000000000,"device":1,"scan":1,"side":"phone","what":"ping","job":null,"id":null,"gap_ns":null}"#
+        )
+    }
+
+    @Test func `a phone has at most half of its lines from before its problem, the newest`() throws {
+        let (lines, earlier, recent) = (
+            ProgressFile.linesMax, ProgressFile.earlierMax, ProgressFile.recentMax
         )
         let directory = try self.run()
-        directory.log(Self.ping(7, at: 0))
-        for _ in 0..<recent { directory.log(Self.ping(1, at: 1)) }
-        directory.follow(DeviceNumber(7))
+        // More than can be remembered, so that the ring has begun again.
+        for second in 1...(recent + 100) { directory.log(Self.ping(1, at: Int64(second))) }
         directory.follow(DeviceNumber(1))
-        for phone in 1_000...(1_000 + phones) {
-            directory.follow(DeviceNumber(UInt32(phone)))
-            directory.log(Self.ping(phone, at: 2))
-        }
+        for second in (recent + 101)...(recent + 1_100) { directory.log(Self.ping(1, at: Int64(second))) }
         _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
-        #expect(self.seconds(of: 7) == [])
-        #expect(self.seconds(of: 1).count == lines)
-        let followed = (1_000...(1_000 + phones)).filter { !self.seconds(of: UInt32($0)).isEmpty }
-        #expect(followed == Array(1_000..<(1_000 + phones - 2)))
+        let first = recent + 100 - earlier + 1
+        #expect(self.seconds(of: 1) == (first..<(first + lines)).map(Int64.init))
+        #expect(PhoneLog.progressLimit(of: DeviceNumber(1), folder: self.scratch.at("run")) == lines)
+        #expect(PhoneLog.progressLimit(of: DeviceNumber(2), folder: self.scratch.at("run")) == nil)
+    }
+
+    @Test func `phones with errors leave room for phones with violations`() throws {
+        let most = ProgressFile.phonesMax
+        let directory = try self.run()
+        for phone in 0..<(3 * most) { directory.log(Self.ping(phone, at: 1)) }
+        for phone in 0..<(2 * most) { directory.log(Self.refused(phone, at: 2), cause: .target) }
+        for phone in (2 * most - 1)..<(3 * most) { directory.follow(DeviceNumber(UInt32(phone))) }
+        directory.log(Self.ping(3 * most - 1, at: 3))
+        directory.log(Self.refused(3 * most - 1, at: 4), cause: .target)
+        _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
+        let followed = (0..<(3 * most)).filter { self.seconds(of: UInt32($0)).contains(1) }
+        #expect(followed == Array(0..<most) + Array((2 * most - 1)..<(3 * most - 1)))
     }
 }

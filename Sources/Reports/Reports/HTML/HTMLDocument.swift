@@ -57,7 +57,6 @@ package struct HTMLDocument {
         return Self.page(
             title: self.title,
             policy: """
-
                 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
                 style-src 'sha256-\(Self.hash(HTMLStyle.text))'; \
                 script-src 'sha256-\(Self.hash(HTMLScript.text))'; \
@@ -74,13 +73,13 @@ package struct HTMLDocument {
                 """, script: HTMLScript.text)
     }
 
-    /// `policy`: a line of the head, behind its line feed; empty where the header of HTTP has it.
-    package static func page(title: HTML, policy: HTML, style: HTML, body: HTML, script: HTML) -> HTML {
+    /// `policy`: a line of the head; nil where the header of HTTP has it.
+    package static func page(title: HTML, policy: HTML?, style: HTML, body: HTML, script: HTML) -> HTML {
         """
         <!doctype html>
         <html lang="en">
         <head>
-        <meta charset="utf-8">\(policy)
+        <meta charset="utf-8">\(policy.map { "\n\($0)" } ?? "")
         <meta name="viewport" content="width=device-width,initial-scale=1">
         <meta name="color-scheme" content="light dark">
         <meta name="referrer" content="no-referrer">
