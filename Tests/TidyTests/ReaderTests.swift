@@ -137,6 +137,7 @@ import Testing
         ("RunArchive/HistogramCode", "index += Int(-number)", "the line before keeps it within the counts"),
         ("RunArchive/IntervalReader", "(entry.length - length)", "intervals saturate"),
         ("RunJudge/RunLabels", "base.tags + new.tags", "of lists"),
+        ("RunArchive/LineReader", "self.passed +", "of places in a file"),
         ("RunJudge/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
         ("RunJudge/RunResult+Merge", "mine + others", "of lists"),
         ("RunJudge/RunResult+Merge", "length - max(", "intervals saturate"),

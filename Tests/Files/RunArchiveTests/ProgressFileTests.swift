@@ -86,7 +86,7 @@ import Testing
         }
         #expect(
             lines[1]
-                == #"{"t":1000000000,"device":1,"scan":1,"side":"phone","what":"ping","job":null,"id":null,"gap_ns":null}"#
+                == #"{"t":1000000000,"device":1,"scan":1,"side":"phone","what":"ping","id":null,"gap_ns":null}"#
         )
     }
 
