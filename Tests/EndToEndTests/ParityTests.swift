@@ -30,7 +30,7 @@ extension SideBySide {
             var open = Set(scripts.indices)
             var differences: [String] = []
             // A live run on a busy machine may be late for a window of its script. It is made again.
-            for _ in 1...2 where !open.isEmpty {
+            for _ in 1...3 where !open.isEmpty {
                 let process = try RunProcess([scenario.path, "--trace"])
                 let outcome = try await process.end(seconds: 90)
                 try #require(outcome.hasPassed, "\(outcome)")

@@ -8,7 +8,7 @@ extension SideBySide {
             scenario: 1
             name: foreign-progress
             seed: 5
-            fleet: {readers: {phones: 6, scans: 2, arrivals: 6/s, network: perfect}}
+            fleet: {readers: {phones: 6, scans: 2, arrivals: 6/s, network: perfect, preprocess: once}}
             server: {books: 3, job-time: 100ms..1s}
             slo: {scans.lost: count == 0, scans.waiting: count == 0}
             trial: {probes: off, witness: off}

@@ -42,7 +42,7 @@ extension SideBySide {
         @Test func `what was recorded is played with the same events at the same times`() async throws {
             let scratch = try Scratch()
             let file = scratch.folder.appending(path: "run.ndjson").path
-            let options = ["--set", "server.job-time=1500ms", "--set", "server.ping=400ms"]
+            let options = ["--set", "server.job-time=4s", "--set", "server.ping=400ms"]
             let recorded = try await ServeProcess.during(options + ["--record", file]) {
                 try await Self.journey($0)
             }

@@ -354,7 +354,10 @@ extension HarnessPhone {
         let attempt = self.jobs[index].attempt
         // Nobody waits for a ping behind a terminal event.
         let isAwaited = self.jobs[index].finishedAt == nil
-        if isAwaited, let exchange = self.exchangeIndex(.stream, scan, attempt) {
+        // The stream of an earlier job of the scan may still be open, and have had as many attempts.
+        if isAwaited, let exchange = self.exchangeIndex(.stream, scan, attempt),
+            self.exchanges[exchange].job == id
+        {
             self.exchanges[exchange].pingsWritten? += 1
         }
         if self.jobs[index].mutedAttempt == attempt {

@@ -199,6 +199,16 @@ import Testing
             story(written: 3, seen: 2).errors() == ["3 pings were written to a stream, but 2 arrived"])
         // To which of two streams they were written is not known.
         #expect(story(written: 3, seen: 2, isReopened: true).errors() == [])
+        let ofEarlierJob = HarnessStory {
+            $0.begin()
+            let earlier = $0.job
+            $0.job = "job-2"
+            $0.begin()
+            $0.backend(.pingWritten(job: earlier))
+            $0.end(2)
+            $0.apply()
+        }
+        #expect(ofEarlierJob.errors() == [])
     }
 
     @Test func `a replay says when its event was new`() {
