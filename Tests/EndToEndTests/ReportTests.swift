@@ -339,9 +339,13 @@ extension SideBySide {
             let told = try await Binary.run(["inspect", report.folder.path, "--phone", "3"])
             #expect(told.code == 0)
             let lines = told.output.split(separator: "\n")
-            let logged = try report.text("events.ndjson").split(separator: "\n")
+            let traced = try await Self.simulated(scratch, "traced", ["--trace"])
+            let logged = try traced.text("events.ndjson").split(separator: "\n")
                 .filter { $0.contains("\"device\":3,") }
             #expect(lines.count == logged.count && lines.count > 20)
+            // A phone with problems has all of it without --trace.
+            #expect(
+                try await Binary.run(["inspect", traced.folder.path, "--phone", "3"]).output == told.output)
             #expect(lines[0].hasSuffix("launched             restored=0"))
             #expect(
                 lines.contains { $0.contains("request-sent") && $0.contains("operation=upload attempt=1") })
