@@ -70,7 +70,8 @@ extension SideBySide {
 
             // The target breaks rules, so a plan is left.
             #expect(run.report.files == (RunReport.names + ["plan.json", "progress.ndjson"]).sorted())
-            let files = (RunReport.names + ["progress.ndjson"]).map { run.report.folder.appending(path: $0) } + [plan]
+            let files =
+                (RunReport.names + ["progress.ndjson"]).map { run.report.folder.appending(path: $0) } + [plan]
             for (name, file) in files.map({ ($0.lastPathComponent, $0) }) {
                 let data = try Data(contentsOf: file)
                 #expect(!data.contains(0) && !data.contains(0x1B), "\(name)")

@@ -234,7 +234,9 @@ package final class Dashboard {
 
         private func metrics(as format: MetricsText.Format) -> String {
             if let verdict { return OpenMetrics.text(verdict, as: format) }
-            guard let moment = self.newest, let page = self.page else { return MetricSamples().text(as: format) }
+            guard let moment = self.newest, let page = self.page else {
+                return MetricSamples().text(as: format)
+            }
             return page.metrics(moment, as: format)
         }
 

@@ -181,7 +181,8 @@ import Testing
         var page = try Self.page([])
         let frame = page.lastFrame(Samples.failedSLO(), RunTimeline(faults: 0))
         #expect(frame.title == "✗ Failed: flaky-network")
-        #expect(frame.parts[0].html.text.contains("<dt>exit code</dt><dd>99: an SLO on a latency failed</dd>"))
+        #expect(
+            frame.parts[0].html.text.contains("<dt>exit code</dt><dd>99: an SLO on a latency failed</dd>"))
         #expect(frame.parts[0].html.text.contains("<code>Reports/2026-11-21T093000Z-flaky-network-42</code>"))
         #expect(
             LivePage.lastLine(Samples.failedSLO())
