@@ -12,9 +12,9 @@ package struct LineReader {
     private let isGrowing: Bool
     private var buffer: [UInt8] = []
     private var offset = 0
-    /// Bytes of the file before the buffer.
+    /// The offset in the file of the first byte of the buffer.
     private var passed = 0
-    /// Where in the file the last line begins that came, in bytes.
+    /// The offset in the file of the line that `next` returned last, in bytes.
     private(set) var start = 0
     private var isAtEnd = false
     /// Whether the last line that came had its line feed.

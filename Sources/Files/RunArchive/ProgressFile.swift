@@ -18,7 +18,7 @@ final class ProgressFile {
 
     private struct Seen {
         let observation: Observation
-        /// The length of the log when it was seen, which says between which lines of it it belongs.
+        /// The length of the log when it was seen, in bytes: its place between the lines of the log.
         let logBytes: Int
     }
 
@@ -29,9 +29,9 @@ final class ProgressFile {
     private let path: String
     private var writer: ObservationLineWriter
     private var recent: [Seen] = []
-    /// Of the oldest in `recent`, once that is full.
+    /// The index of the oldest in `recent`; 0 until it is full.
     private var oldest = 0
-    /// The lines of the phones with problems.
+    /// The number of lines of each phone with problems.
     private var lines: [DeviceNumber: Int] = [:]
     private var phones: [Problem: Int] = [:]
 
