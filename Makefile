@@ -78,15 +78,15 @@ try: ## builds one module and runs its tests, as in `make try MODULE=Phone`
 
 # The end-to-end tests run the release program; the other tests run a debug build with all checks. Tests without a clock or
 # a socket run in parallel. The others run one after another, since some measure times; of those that mostly wait, six run
-# at once, the program and the modules apart: a test that blocks its thread must not keep the others waiting.
+# at once, the program and the modules apart: a test that blocks its thread must not keep the others waiting. Those that fail
+# there run again by themselves (.ci/at-once).
 unit: build
 	@swift build --build-tests $(CHECKS) --quiet
 	@swift test --skip-build --skip '$(TIMED)'
 	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) \
 		swift test --skip-build --no-parallel --filter '$(TIMED)' --skip '$(WAITING)'
 	@for tests in '^EndToEndTests[.]SideBySide/' '^(Dashboard|LivePhones|LiveServer)Tests[.]'; do \
-		SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 \
-			swift test --skip-build --filter "$$tests" || exit; \
+		SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) .ci/at-once "$$tests" || exit; \
 	done
 
 # The program contains the pages of the manual, so it is built again after they have changed.
