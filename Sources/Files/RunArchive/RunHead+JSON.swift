@@ -42,6 +42,7 @@ extension RunHead {
         if let salt = self.deviceSalt { members["device_salt"] = .string(salt.text) }
         if !self.labels.tags.isEmpty { members["tags"] = self.labels.jsonTags }
         if let settle = self.rules.settle { members["settle_ns"] = .integer(settle.nanoseconds) }
+        if self.isOnTrial { members["trial"] = .bool(true) }
         if self.rules.shufflesTies { members["shuffles_ties"] = .bool(true) }
         if !self.conditions.isEmpty { members["conditions"] = self.conditions.json }
         return JSONValue.object(members).document
@@ -89,6 +90,7 @@ extension RunHead {
         }
         self.conditions = RunConditions(reading: value["conditions"])
         self.rules.settle = value["settle_ns"]?.nanoseconds(0).map { Interval(nanoseconds: $0) }
+        self.isOnTrial = value["trial"]?.flag ?? false
         self.rules.shufflesTies = value["shuffles_ties"]?.flag ?? false
         // Tables of reports identify a group by its name.
         guard Set(self.groups.map(\.name)).count == self.groups.count else { return nil }

@@ -39,6 +39,8 @@ package struct RunHead: Equatable, Sendable {
     /// Milliseconds since 1970, UTC.
     package var started: Int64
     package var hasBackendView: Bool
+    /// Whether the backend, where it is foreign, is on trial.
+    package var isOnTrial = false
     package var groups: [Group]
     /// Which phones ran.
     package var shard: FleetShard
@@ -78,7 +80,7 @@ package struct RunHead: Equatable, Sendable {
         var table = MetricTable(groups: self.groups.map(\.name))
         for fault in self.faults { table.declare(fault: fault) }
         if !self.hasBackendView {
-            for metric in Metric.needingBackend { table.cannotKnow(metric) }
+            for metric in Metric.unknown(hasTrial: self.isOnTrial) { table.cannotKnow(metric) }
         }
         return table
     }

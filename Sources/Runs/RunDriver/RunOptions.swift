@@ -48,6 +48,7 @@ package struct RunOptions {
             shard: plan.shard, faults: plan.scenario.faults.map(\.id), command: self.command,
             labels: self.labels)
         head.conditions = RunConditions(plan)
+        head.isOnTrial = !hasBackendView && plan.scenario.trial.isOn
         return head
     }
 

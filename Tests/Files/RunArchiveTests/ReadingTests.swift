@@ -239,6 +239,14 @@ import Testing
         var salted = head
         salted.deviceSalt = DeviceSalt(bits: 0xAB)
         #expect(RunHead(reading: salted.bytes) == salted && head.deviceSalt == nil)
+        // A trial measures what is else unknown of a target.
+        var tried = head
+        tried.hasBackendView = false
+        #expect(tried.table.histogram(.sseEventLatency, of: .fleet).known == nil)
+        tried.isOnTrial = true
+        #expect(RunHead(reading: tried.bytes) == tried)
+        #expect(tried.table.histogram(.sseEventLatency, of: .fleet).known != nil)
+        #expect(tried.table.histogram(.sseEventDelay, of: .fleet).known == nil)
         let text = String(decoding: salted.bytes, as: UTF8.self)
         #expect(text.contains("\"device_salt\": \"00000000000000ab\""))
         #expect(RunHead(reading: Array(text.replacing("00ab\"", with: "pear\"").utf8)) == nil)
