@@ -73,7 +73,8 @@ struct HarnessChecks: Sendable {
             self.fleet.settings.rules[fault].from = min(self.fleet.settings.rules[fault].from, observation.at)
         // The phones lose their paths without a fault, as in a tunnel.
         case .offline: self.fleet.settings.hasTunnels = true
-        case .stopped, .paused, .resumed, .phones, .rolloutStage, .rolledBack: break
+        case .rolloutStage, .rolledBack: self.fleet.rollout.record(action, at: observation.at)
+        case .stopped, .paused, .resumed, .phones: break
         }
     }
 

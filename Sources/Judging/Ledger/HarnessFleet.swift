@@ -66,6 +66,7 @@ struct HarnessFleet: Sendable {
     var rowsPrepared = 0
     /// Nil without a circuit breaker.
     var circuit: CircuitAccount?
+    var rollout = RolloutCheck()
     var now = Instant(nanoseconds: .min)
     /// The effects of the present instant.
     var effects: [Effect] = []

@@ -179,7 +179,14 @@ extension HarnessPhone {
             self.terminalApplied(job: job, kind, inline: inline, scan, &fleet)
         case .resultsDecoded(let job, let books, _):
             self.resultsDecoded(job: job, books: books, scan, &fleet)
+        case .armTaken(let arm, let share):
+            guard let isSticky = fleet.settings.rolloutIsSticky else { return }
+            let wrong = self.choices.chose(arm, share, scan, isSticky: isSticky)
+            if let wrong = wrong ?? fleet.rollout.objection(to: share, at: fleet.now) {
+                self.error(wrong, scan, &fleet)
+            }
         case .jobFollowed(let job, let transport):
+            if let wrong = self.choices.objection(to: transport, scan) { self.error(wrong, scan, &fleet) }
             guard let index = self.jobs.lastIndex(where: { $0.id == job }) else { return }
             self.jobs[index].socket.isSocket = transport == .websocket
         case .lookupAnswered(found: true, let isRepeated, _, _):

@@ -33,6 +33,7 @@ struct HarnessPhone: Sendable {
     var revoked: [(job: String, at: Instant)] = []
     var life = HarnessLifecycle()
     var imports = HarnessImports()
+    var choices = RolloutChoices()
     /// The last look-up that the backend answered, and whether it asked a provider.
     var lookedUp: (scan: ScanNumber, at: Instant, isBilled: Bool)?
 

@@ -25,6 +25,8 @@ package struct HarnessSettings: Hashable, Sendable {
     package var phones: Int
     /// Whether phones also lose their paths without a fault, for example in a tunnel.
     package var hasTunnels: Bool
+    /// Whether the phones of a rollout stay in their cohorts; nil without one.
+    package var rolloutIsSticky: Bool?
     /// Whether the phones of each group of `fleet` deviate from the contract on purpose; empty if none do. Their errors and the
     /// refusals of their requests need no fault.
     package var deviations: [Bool]

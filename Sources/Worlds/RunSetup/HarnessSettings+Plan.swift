@@ -5,6 +5,7 @@ import Metrics
 import OriginServer
 import Phone
 package import Plan
+import RunControl
 import SimBase
 import Talaria
 
@@ -44,6 +45,7 @@ extension HarnessSettings {
             hasTunnels: plan.groups.contains { !$0.spec.network.tunnels.isEmpty },
             deviations: plan.groups.map { $0.spec.deviates })
         self.phones = plan.phones
+        self.rolloutIsSticky = plan.scenario.rollout?.isSticky
         self.libraries = plan.groups.map {
             $0.profile.journey == .csvImport ? ($0.spec.library ?? LibraryFiles()).spec : nil
         }

@@ -149,7 +149,7 @@ struct HarnessStory {
         _ faults: [FaultEffect] = [], rules: [FaultRule] = [],
         server: HarnessSettings.Server = .simulated(HarnessStory.server), groups: [UInt16]? = nil,
         lostAfter: Instant? = nil, hasTunnels: Bool = false, phones: Int = 2,
-        libraries: [LibrarySpec?] = []
+        libraries: [LibrarySpec?] = [], rolloutIsSticky: Bool? = nil
     ) -> [String] {
         let fleet = FleetMap(
             groups: ["all", "others"], groupOfDevice: groups ?? Array(repeating: 0, count: phones))
@@ -158,6 +158,7 @@ struct HarnessStory {
         var harness = HarnessSettings(
             server: server, faults: faults, rules: rules, fleet: fleet, hasTunnels: hasTunnels)
         harness.libraries = libraries
+        harness.rolloutIsSticky = rolloutIsSticky
         var ledger = Ledger(shelf: History.shelf, settings: settings, harness: harness)
         var isLost = false
         for observation in self.observations {
