@@ -53,6 +53,60 @@ extension SideBySide {
             for (name, code) in codes { #expect(flaws[name] as? Int == code, "\(name)") }
         }
 
+        @Test func `phones exchange the tokens of their jobs, and follow these to the end`() async throws {
+            let scratch = try Scratch()
+            let folder = scratch.folder.appending(path: "report")
+            let settings = ShortRun.set([
+                "fleet.shelves.phones=6", "fleet.shelves.scans=1", "fleet.shelves.preprocess=once",
+                "slo.refresh.attempts=count >= 12",
+            ])
+            let options = ["--output", folder.path, "--quiet", "--no-color"]
+            let outcome = try await Binary.run(["run", "websocket-tokens"] + settings + options)
+            #expect(outcome.hasPassed, "\(outcome)")
+            let log = try RunReport(folder: folder).log()
+            let received = log.count { $0.isPhone("token-exchanged") }
+            #expect(received >= 6)
+            #expect(log.count { $0.side == "backend" && $0.what == "token-exchanged" } >= received)
+            // A token lasts 6 s, and a job 9 at least.
+            #expect(try RunReport(folder: folder).summary().scans.completed == 6)
+        }
+
+        private static let both = """
+            scenario: 1
+            name: both
+            seed: 7
+            transports: [websocket, sse]
+            fleet:
+              shelves:
+                {journey: bookshelf-scan, phones: 6, scans: 2, arrivals: 6/s, network: perfect, preprocess: once}
+            server: {job-time: 1s..2s, rate-limit: off, ping: 1s}
+            faults:
+              - {do: reset, on: stream, after: 2 events}
+            slo: {scans.lost: count == 0}
+            """
+
+        @Test func `the transports of a target are compared by all that is asked of them`() async throws {
+            let scratch = try Scratch()
+            let scenario = try scratch.file("both.scenario", Data(Self.both.utf8)).path
+            let serve = try await ServeProcess.start(
+                Binary.path,
+                [
+                    "serve", "--port", "0", "--set", "server.job-time=1s..2s", "--set",
+                    "server.rate-limit=off",
+                ])
+            let folder = scratch.folder.appending(path: "report")
+            let options = ["--target", serve.base, "--output", folder.path, "--quiet", "--no-color"]
+            let outcome = try await Binary.run(["run", scenario] + options)
+            let bytes = try Data(contentsOf: folder.appending(path: "transports.json"))
+            let json = try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
+            let figures = try #require(json["figures"] as? [[String: Any]])
+            #expect(figures.count { $0["decides"] as? Bool == true } == 9, "\(outcome)")
+            for figure in figures where figure["decides"] as? Bool == true {
+                let (old, new) = (figure["old"], figure["new"])
+                #expect(old is NSNumber && new is NSNumber, "\(figure)")
+            }
+        }
+
         @Test func `phones follow jobs of a published server, whatever it answers and however it closes`()
             async throws
         {

@@ -129,7 +129,7 @@ extension ClientTrial {
         case .cleanup: self.deleteAnswered(answer, exchange, at: now)
         case .cancel:
             if answer.isSuccess, let job = meaning.job { self.jobs.update(job) { $0.isCanceled = true } }
-        case .stream: break
+        case .stream, .refresh: break
         }
     }
 
@@ -143,7 +143,7 @@ extension ClientTrial {
         self.jobs.update(job) { known in
             switch meaning.operation {
             case .stream, .status: known.refusals += 1
-            case .upload, .results, .cleanup, .cancel: break
+            case .upload, .results, .cleanup, .cancel, .refresh: break
             }
             let mayBeEarly = meaning.operation == .results && known.endedAt == nil && !known.saidCompleted
             if Self.isFinal(answer.status, of: meaning.operation), !mayBeEarly {

@@ -54,6 +54,7 @@ package struct ClientTrial: Sendable {
         case .status: self.statusRequested(id, exchange, at: now)
         case .cleanup: self.deleteRequested(id, exchange, at: now)
         case .cancel: if let job = meaning.job { self.jobs.update(job) { $0.isCancelSent = true } }
+        case .refresh: break
         }
         self.judgeRepetition(id, exchange, at: now)
     }

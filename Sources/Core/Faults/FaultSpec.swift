@@ -82,7 +82,7 @@ package enum ExchangeSide: String, CaseIterable, Hashable, Sendable {
 
 /// The target that a fault acts on.
 package enum FaultTarget: String, CaseIterable, Hashable, Sendable {
-    case upload, stream, results, cleanup, status, token
+    case upload, stream, results, cleanup, status, refresh, token
     /// Whatever passes the phone's link: every operation.
     case link
     case app
@@ -95,6 +95,7 @@ package enum FaultTarget: String, CaseIterable, Hashable, Sendable {
         case .results: .results
         case .cleanup: .cleanup
         case .status: .status
+        case .refresh: .refresh
         case .token, .link, .app: nil
         }
     }

@@ -51,6 +51,7 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case textsPhotos = "texts.photos"
     case reviewPending = "review.pending"
     case reviewLost = "review.lost"
+    case refreshAttempts = "refresh.attempts"
 }
 
 extension CountMetric: MetricCase {
@@ -179,6 +180,8 @@ extension CountMetric: MetricCase {
         case .reviewPending: (48, .run, .neither, "books that waited for a review when the run was over")
         case .reviewLost:
             (49, .run, .lower, "books that waited for a review when their app was killed, and are gone")
+        case .refreshAttempts:
+            (50, .events, .neither, "exchanges of a token for a new one, retries included")
         }
     }
 }

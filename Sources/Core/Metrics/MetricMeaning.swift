@@ -32,6 +32,7 @@ extension RateMetric {
         case .resultsAttemptsFailed: ("one request for results", Self.attemptFailure)
         case .cleanupAttemptsFailed: ("one DELETE", "\(Self.attemptFailure), 404 and 410")
         case .statusAttemptsFailed: ("one request for the status", Self.attemptFailure)
+        case .refreshAttemptsFailed: ("one exchange of a token", Self.attemptFailure)
         case .reconcileWrong:
             ("the final title or author of a book that was read by a phone", "it is not that of the book")
         }

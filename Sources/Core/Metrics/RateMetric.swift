@@ -20,6 +20,8 @@ package enum RateMetric: String, CaseIterable, Sendable {
     case statusAttemptsFailed = "status.attempts.failed"
     /// Of the final titles and authors of books that phones have read by themselves.
     case reconcileWrong = "reconcile.wrong"
+    /// Exchanges of a token for a new one.
+    case refreshAttemptsFailed = "refresh.attempts.failed"
 }
 
 extension RateMetric: MetricCase {
@@ -39,6 +41,7 @@ extension RateMetric: MetricCase {
         case .statusFailed: 10
         case .statusAttemptsFailed: 11
         case .reconcileWrong: 12
+        case .refreshAttemptsFailed: 13
         }
     }
 

@@ -50,6 +50,7 @@ extension BackendObservation: DescribedObservation {
         case .failed(let job, let code, let retryable):
             try codec.row("failed", Self.failed, "job", "code", "retryable", of: job, code, retryable)
         case .tokenRevoked(let job): try codec.row("token-revoked", Self.tokenRevoked, "job", of: job)
+        case .tokenExchanged(let job): try codec.row("token-exchanged", Self.tokenExchanged, "job", of: job)
         case .resultsServed(let job, let books):
             try codec.row("results-served", Self.resultsServed, "job", "books", of: job, books)
         case .cleaned(let job, let effective):

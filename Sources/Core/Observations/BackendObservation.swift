@@ -32,6 +32,8 @@ package indirect enum BackendObservation: Hashable, Sendable {
     /// The job ends with an `error` event that says this of a retry.
     case failed(job: String, code: String, retryable: Bool)
     case tokenRevoked(job: String)
+    /// Its token was replaced by a new one, and is good for a while.
+    case tokenExchanged(job: String)
     case resultsServed(job: String, books: Int)
     /// `effective`: this DELETE removed the job; otherwise it was gone already.
     case cleaned(job: String, effective: Bool)
@@ -63,7 +65,8 @@ extension BackendObservation {
         blank(photosReceived), blank(streamOpened), blank(eventWritten), blank(pingWritten),
         blank(streamEnded), blank(finished), blank(rowsTaken), blank(bookLookedUp), textLookedUp,
         blank(failed),
-        blank(tokenRevoked), blank(resultsServed), blank(cleaned), blank(canceled), blank(expired),
+        blank(tokenRevoked), blank(tokenExchanged), blank(resultsServed), blank(cleaned), blank(canceled),
+        blank(expired),
         blank(vanished), blank(circuitOpened), blank(circuitClosed), blank(found), blank(upstreamFailed),
         blank(targetBroke), blank(targetTried), blank(targetProbed), blank(targetEvent),
     ])

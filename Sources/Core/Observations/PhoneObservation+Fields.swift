@@ -153,6 +153,8 @@ extension PhoneObservation: DescribedObservation {
             try codec.row("cancel-answered", Self.cancelAnswered, "job", "took_ns", of: job, took)
         case .jobAbandoned(let job, let cause):
             try codec.row("job-abandoned", Self.jobAbandoned, "job", "cause", of: job, cause)
+        case .tokenExchanged(let job, let took):
+            try codec.row("token-exchanged", Self.tokenExchanged, "job", "took_ns", of: job, took)
         default: try self.codedStreams(by: &codec)
         }
     }

@@ -130,6 +130,9 @@ package indirect enum PhoneObservation: Hashable, Sendable {
     /// The phone will not delete this job, with the reason.
     case jobAbandoned(job: String, cause: AbandonCause)
 
+    /// The token of the job was exchanged for a new one.
+    case tokenExchanged(job: String, took: Interval)
+
     // Streams.
     /// A job is followed by another transport than an event stream: by no id, a stream of it resumes.
     case jobFollowed(job: String, by: StreamTransport)
@@ -176,7 +179,8 @@ extension PhoneObservation {
         blank(keySent), blank(lookupAnswered), blank(enriched), blank(readingKept), blank(photoInstead),
         blank(rateLimited), blank(resultsDecoded), blank(rowsRead),
         blank(booksListed), blank(resultsGivenUp), blank(statusDecoded), blank(statusGivenUp),
-        blank(cleanupAnswered), blank(cancelAnswered), blank(jobAbandoned), blank(jobFollowed),
+        blank(cleanupAnswered), blank(cancelAnswered), blank(jobAbandoned), blank(tokenExchanged),
+        blank(jobFollowed),
         blank(streamOpened),
         blank(firstEvent), blank(eventApplied), blank(eventIgnored), blank(ping), blank(terminalApplied),
         blank(booksPromised), blank(booksNotFound), blank(streamLost), blank(reconnected),

@@ -41,7 +41,7 @@ extension Endpoint {
     /// The methods of the contract, as `Allow` lists them.
     package var methods: String {
         switch self {
-        case .upload: "POST"
+        case .upload, .refresh: "POST"
         case .stream, .results: "GET"
         case .cleanup: "DELETE"
         case .job: "GET, DELETE"
@@ -51,7 +51,7 @@ extension Endpoint {
     /// The job that the path names.
     package var jobID: String? {
         switch self {
-        case .upload: nil
+        case .upload, .refresh: nil
         case .stream(let id), .results(let id), .cleanup(let id), .job(let id): id
         }
     }
@@ -65,7 +65,8 @@ extension Endpoint {
         case (.cleanup, "DELETE"): .cleanup
         case (.job, "GET"): .status
         case (.job, "DELETE"): .cancel
-        case (.upload, _), (.stream, _), (.results, _), (.cleanup, _), (.job, _): nil
+        case (.refresh, "POST"): .refresh
+        case (.upload, _), (.stream, _), (.results, _), (.cleanup, _), (.job, _), (.refresh, _): nil
         }
     }
 }

@@ -22,7 +22,7 @@ extension OriginRequest {
             self.noteContentType(
                 path.journey.payload == .json ? Contract.jsonType : Contract.uploadType, into: &notes)
         case .stream: self.noteAccept(into: &notes)
-        case .results, .cleanup, .status, .cancel: break
+        case .results, .cleanup, .status, .cancel, .refresh: break
         }
         if operation != .upload { self.noteAuthorization(isNeeded: true, into: &notes) }
         return notes
@@ -46,6 +46,9 @@ extension OriginRequest {
                 notes.add(
                     "path", expected: "the DELETE of /v1/jobs", seen: "a path of older clients")
             }
+        case .refresh:
+            self.noteContentType(Contract.jsonType, into: &notes)
+            return notes
         case .results, .status: break
         }
         guard !self.hasOlderToken else {

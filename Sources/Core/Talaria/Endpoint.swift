@@ -7,6 +7,8 @@ package enum Endpoint: Hashable, Sendable {
     case results(jobId: String)
     case cleanup(jobId: String)
     case job(jobId: String)
+    /// Its body names the job, and v2 alone has it.
+    case refresh
 
     package static let scans = "/v3/jobs/scans"
     private static let scansFolder = Array((scans + "/").utf8)
@@ -20,6 +22,7 @@ package enum Endpoint: Hashable, Sendable {
         case .results(let jobId): Self.path(jobId, "/results")
         case .cleanup(let jobId): Self.path(jobId, "/cleanup")
         case .job(let jobId): Self.path(jobId, "")
+        case .refresh: TokenRefresh.path
         }
     }
 
@@ -110,6 +113,8 @@ package enum HeaderName {
 /// The numbers of the contract (Docs/contract.md sections 1.2, 2.3 and 8).
 package enum ContractLimit {
     package static let photosMax = 5
+    /// The life of a token (Docs/contract.md section 2.5).
+    package static let tokenLifetime = Interval.minutes(120)
     /// The regions of a photo that the app segments; more are an error of the segmentation (Docs/apps.md section 4.2).
     package static let regionsMax = 20
     package static let photoBytesMax = 10_000_000

@@ -133,6 +133,7 @@ package struct JourneyPath: Hashable, Sendable {
             case .results: .results(jobId: path)
             case .cleanup: .cleanup(jobId: path)
             case .status, .cancel: .job(jobId: path)
+            case .refresh: .refresh
             }
         self.init(.scan, endpoint)
         self.foreignOperation = operation
@@ -165,6 +166,11 @@ package struct JourneyPath: Hashable, Sendable {
         }
         if path == TextRequest.path {
             self.init(.textEnrichment, .upload)
+            return
+        }
+        if path == TokenRefresh.path {
+            // Its body says of which journey.
+            self.init(.bookshelfScan, .refresh)
             return
         }
         guard APIVersion(path: path) == .v2 else { return nil }

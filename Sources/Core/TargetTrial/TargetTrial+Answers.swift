@@ -34,7 +34,8 @@ extension TargetTrial {
             }
         case .cancel:
             if let job = request.job { self.jobs.update(job) { $0.canceled = $0.canceled ?? now } }
-        case .stream: break
+        // A token that came later than the upload's is not judged.
+        case .stream, .refresh: break
         }
     }
 
@@ -163,7 +164,7 @@ extension TargetTrial {
                 .jobKept, exchange.request, id, at: now,
                 "GET \(exchange.request.operation.name) was answered with \(head.status), \(milliseconds: now - start) ms after the upload of a job that was not deleted"
             )
-        case .upload, .cleanup, .cancel: return
+        case .upload, .cleanup, .cancel, .refresh: return
         }
         let isAbsent = [404, 409, 410, 425].contains(head.status)
         if let end = known.end, end.0 == .completed, end.at <= exchange.sent {
@@ -215,7 +216,7 @@ extension TargetTrial {
         else { return }
         switch exchange.request.operation {
         case .stream, .results, .status: break
-        case .upload, .cleanup, .cancel: return
+        case .upload, .cleanup, .cancel, .refresh: return
         }
         self.attempt(.cleanup, exchange.request, at: now)
         guard head.isGranted else { return }

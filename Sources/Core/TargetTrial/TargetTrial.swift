@@ -43,7 +43,7 @@ package struct TargetTrial: Sendable {
         self.judgeLength(of: job, id, at: now)
         switch request.operation {
         case .cleanup, .cancel: self.jobs.update(job) { $0.isDeleting = true }
-        case .upload, .stream, .results, .status: break
+        case .upload, .stream, .results, .status, .refresh: break
         }
         self.probeStart(request, at: now)
     }

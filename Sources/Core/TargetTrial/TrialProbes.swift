@@ -35,7 +35,7 @@ struct ProbedJob: Sendable {
             switch operation {
             case .stream: .stream(jobId: self.job)
             case .results: .results(jobId: self.job)
-            case .upload, .cleanup, .cancel, .status: .job(jobId: self.job)
+            case .upload, .cleanup, .cancel, .status, .refresh: .job(jobId: self.job)
             }
         return self.journey.path(endpoint)
     }
@@ -158,7 +158,7 @@ struct TrialProbes: Sendable {
             switch due.operation {
             case .results where due.job.journey.version.hasResultsFormats:
                 due.probe == .fullResults ? "?format=full" : "?format=lite"
-            case .upload, .stream, .results, .cleanup, .cancel, .status: ""
+            case .upload, .stream, .results, .cleanup, .cancel, .status, .refresh: ""
             }
         return ProbeRequest(
             id: id, target: due.job.path(due.operation) + format, headers: headers, isStream: isStream)

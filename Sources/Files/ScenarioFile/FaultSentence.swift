@@ -97,6 +97,7 @@ package enum FaultSentence {
         case .results: "a request for results"
         case .cleanup: "a DELETE"
         case .status: "a request for the status"
+        case .refresh: "an exchange of a token"
         case .token: "the token of a job"
         case .link: "any request"
         case .app: "the app"

@@ -181,6 +181,9 @@ extension FleetReader {
             "stream-token", \.profile.token.stream, .word,
             "where a request for a stream has its token (Docs/contract.md section 7, C13)"),
         .init(
+            "token-refresh", \.profile.token.refreshAfter, .durationOrOff(),
+            "jobs that are followed by WebSocket: time from the upload to the exchange of the token"),
+        .init(
             "retries", Self.retries.schema,
             "books-v3: which of its numbers for failed requests the client uses",
             read: Self.readRetries,

@@ -25,7 +25,7 @@ package enum ScenarioSection: String, CaseIterable, Sendable {
                 "bookshelf-v2", "batch-enrichment", "csv-import", "text-enrichment",
                 "hybrid-low-confidence", "v2-under-fire", "several-photos", "segmented-shelves",
                 "progressive-results", "status-polling", "polling-app", "books-app",
-                "head-on-flaky-network", "websocket-under-fire",
+                "head-on-flaky-network", "websocket-under-fire", "websocket-tokens",
             ]
         case .migrations:
             ["seed-3-slo", "sse-against-websocket", "rollout-good", "rollout-rolled-back"]

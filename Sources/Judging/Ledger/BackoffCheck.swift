@@ -80,6 +80,12 @@ struct BackoffCheck: Sendable {
         self.asked.removeAll { $0.request == request }
     }
 
+    /// The results were refused for a token that was exchanged since. When that answer was whole, and the wait began, is not known.
+    mutating func resultsRefused(_ now: PhoneMoment, _ fleet: inout FleetChecks) {
+        self.failure(.results, isExact: false, now, &fleet)
+        self.hold(now.at) { $0.scan == now.scan && $0.operation == .results }
+    }
+
     /// Requests, streams, and what they say.
     mutating func record(_ payload: PhoneObservation, _ now: PhoneMoment, _ fleet: inout FleetChecks) {
         if self.retry != nil { self.followRetryField(payload, now.scan, &fleet) }
@@ -206,7 +212,7 @@ struct BackoffCheck: Sendable {
             guard status == 408 || status == 429 || status >= 500 else { return }
             self.failure(request.operation, job: job, isExact: false, now, &fleet)
             self.ask(request, job: job, now)
-        case .stream, .status, .cancel: break
+        case .stream, .status, .cancel, .refresh: break
         }
     }
 
@@ -227,7 +233,7 @@ struct BackoffCheck: Sendable {
             let job = self.takeCleanup(request)
             guard failure != .noPath else { return }
             self.failure(.cleanup, job: job, isExact: true, now, &fleet)
-        case .stream, .status, .cancel: break  // The loss of a stream is reported as such.
+        case .stream, .status, .cancel, .refresh: break  // The loss of a stream is reported as such.
         }
     }
 
@@ -279,7 +285,7 @@ struct BackoffCheck: Sendable {
         switch operation {
         case .upload: return now.life.isFull || now.life.slots >= self.slotsMax || now.at < self.opensAt
         case .cleanup: return self.cleanups.count >= Self.cleanupsMax
-        case .stream, .results, .status, .cancel: return false
+        case .stream, .results, .status, .cancel, .refresh: return false
         }
     }
 

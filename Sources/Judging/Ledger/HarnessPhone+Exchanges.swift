@@ -24,6 +24,8 @@ extension HarnessPhone {
         var eventsAdded = 0
         var eventsIgnored = 0
         let sentAt: Instant
+        /// How many new tokens of its job the phone had got.
+        var tokens = 0
         /// New to the phone, of phones whose events are followed.
         var eventsNew = 0
         /// A cut lets no more of them through.
@@ -89,7 +91,10 @@ extension HarnessPhone {
         if status >= 400 {
             self.note(
                 .answered(operation, status: status), scan, &fleet, attempt: attempt,
-                needsFault: fleet.server.map { !self.explains(status, operation, job, &fleet, $0) }
+                needsFault: fleet.server.map {
+                    !self.explains(
+                        status, operation, job, index.map { self.exchanges[$0].tokens }, &fleet, $0)
+                }
                     ?? false)
         } else if let server = fleet.server {
             if let job { self.served(job, operation, scan, &fleet, server) }
@@ -113,10 +118,10 @@ extension HarnessPhone {
         self.error("the status of a job was answered again after \(gap) ms", scan, &fleet)
     }
 
-    /// Whether the backend answers with this status by itself.
+    /// Whether the backend answers with this status by itself. `tokens`: how many new tokens the phone had got by the request.
     private func explains(
-        _ status: Int, _ operation: Talaria.Operation, _ id: String?, _ fleet: inout HarnessFleet,
-        _ server: SimulatedServer
+        _ status: Int, _ operation: Talaria.Operation, _ id: String?, _ tokens: Int?,
+        _ fleet: inout HarnessFleet, _ server: SimulatedServer
     ) -> Bool {
         // A job that is not known here is one that the backend has not, or not any more.
         let job = id.flatMap { id in self.jobs.last { $0.id == id } }
@@ -124,7 +129,8 @@ extension HarnessPhone {
         case 401:
             guard let job else { return true }
             let isSocketOver = operation == .stream && job.socket.isOver(at: fleet.now)
-            return isSocketOver || job.isTokenOver(at: fleet.now, server)
+            return isSocketOver
+                || job.mayTokenBeOver(at: fleet.now, count: tokens ?? job.token.count, server)
         case 404, 410:
             guard let job else { return true }
             return operation == .results && !job.hasResults(at: fleet.now, server)
@@ -189,6 +195,9 @@ extension HarnessPhone {
             if let wrong = self.choices.objection(to: transport, scan) { self.error(wrong, scan, &fleet) }
             guard let index = self.jobs.lastIndex(where: { $0.id == job }) else { return }
             self.jobs[index].socket.isSocket = transport == .websocket
+        case .tokenExchanged(let job, _):
+            guard let index = self.jobs.lastIndex(where: { $0.id == job }) else { return }
+            self.jobs[index].token.received(at: fleet.now)
         case .lookupAnswered(found: true, let isRepeated, _, _):
             self.lookupAnswered(isRepeated: isRepeated, scan, &fleet)
         default: self.scanOrLife(payload, scan, &fleet)
@@ -213,6 +222,7 @@ extension HarnessPhone {
             self.ofLife(payload, scan, &fleet)
         case .killed:
             self.exchanges.removeAll(keepingCapacity: true)
+            for index in self.jobs.indices { self.jobs[index].token.killed() }
             self.ofLife(payload, scan, &fleet)
         case .reinstalled:
             self.exchanges.removeAll(keepingCapacity: true)
@@ -236,6 +246,7 @@ extension HarnessPhone {
         if self.exchanges.count >= Self.exchangesMax { self.exchanges.removeFirst() }
         var exchange = Exchange(
             operation: operation, scan: scan, attempt: attempt, job: job, sentAt: fleet.now)
+        exchange.tokens = job.flatMap { id in self.jobs.last { $0.id == id } }?.token.count ?? 0
         let request = RequestKey(operation, scan, attempt)
         for refusal in fleet.refusals where refusal.phone == self.index && refusal.request == request {
             exchange.fired |= 1 << UInt64(min(refusal.fault, Self.lastFaultBit))

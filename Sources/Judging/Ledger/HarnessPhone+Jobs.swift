@@ -29,6 +29,7 @@ struct HarnessJob: Sendable {
     // Its streams.
     var streams = 0
     var socket = SocketState()
+    var token = TokenState()
     /// The attempt of the last opened stream.
     var attempt: UInt32 = 0
     /// The position that is due next on its one stream; nil if that is not known.
@@ -43,7 +44,15 @@ struct HarnessJob: Sendable {
     var pingDue: (attempt: UInt32, at: Instant)?
 
     func isTokenOver(at moment: Instant, _ server: SimulatedServer) -> Bool {
-        self.isRevoked || moment >= self.acceptedAt + server.tokenLifetime
+        self.isRevoked
+            || self.token.isOver(at: moment, accepted: self.acceptedAt, lifetime: server.tokenLifetime)
+    }
+
+    /// `count`: how many new tokens the phone had got when it sent the request.
+    func mayTokenBeOver(at moment: Instant, count: Int, _ server: SimulatedServer) -> Bool {
+        self.isRevoked
+            || self.token.mayBeOver(
+                at: moment, count: count, accepted: self.acceptedAt, lifetime: server.tokenLifetime)
     }
 
     /// Whether its log still has an event that was never written: one after an event that is young enough, or after its 202.
@@ -84,7 +93,7 @@ extension HarnessPhone {
             .circuitClosed, .targetBroke, .targetTried, .targetProbed, .targetEvent:
             break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
-            .resultsServed, .cleaned, .canceled, .expired, .vanished:
+            .tokenExchanged, .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.
             if let server = fleet.server { self.ofJob(payload, scan, &fleet, server) }
         }
@@ -110,6 +119,10 @@ extension HarnessPhone {
         case .tokenRevoked(let job):
             if let index = self.jobIndex(job) { self.jobs[index].isRevoked = true }
             self.note(.tokenRevoked, scan, &fleet, needsFault: true)
+        case .tokenExchanged(let job):
+            guard let index = self.jobIndex(job) else { return }
+            self.jobs[index].token.replaced(at: fleet.now)
+            self.jobs[index].socket.tokenReplaced()
         case .resultsServed(let job, let books):
             self.resultsServed(job: job, books: books, scan, &fleet, server)
         case .cleaned(let job, let effective):

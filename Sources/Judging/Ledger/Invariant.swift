@@ -76,6 +76,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case herdBounded = "herd.bounded"
     case othersUnharmed = "others-unharmed"
     case requestWellFormed = "request.well-formed"
+    case authOneExchange = "auth.one-exchange"
 
     /// The index, from 0, in the order of `allCases`.
     package var ordinal: Int { self.traits.ordinal }
@@ -167,6 +168,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "data that no fault has changed can be parsed, wherever its bytes are split"
         case .authNoStaleUse:
             "a token that was answered with 401 is not used again"
+        case .authOneExchange:
+            "a token is exchanged for a new one only where a job is followed by WebSocket, and only in the last 30 minutes of its life"
         case .retryBudget:
             "every retry waits for its backoff, drawn below a ceiling that doubles, and for the delay that the server requested"
         case .deviceNotStuck:
@@ -284,6 +287,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .herdBounded: (56, .always, needsBackend: true, survivesBackendDeath: false)
         case .othersUnharmed: (57, .eventually, needsBackend: true, survivesBackendDeath: false)
         case .requestWellFormed: (58, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authOneExchange: (59, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

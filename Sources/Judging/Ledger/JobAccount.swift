@@ -59,6 +59,7 @@ struct JobAccount: Sendable {
 
     var stream = StreamAccount()
     var socket = SocketState()
+    var token = TokenState()
 
     /// The record of its scan names it, as far as can be seen: the phone follows it, or keeps it for later.
     var isInRecord: Bool {
@@ -72,8 +73,9 @@ struct JobAccount: Sendable {
     /// The token was not valid any more, or may not have been.
     func isTokenOver(at moment: Instant, lifetime: Interval) -> Bool {
         guard let accepted = self.acceptedAt, !self.isTokenRevoked else { return true }
-        let (age, overflow) = moment.nanoseconds.subtractingReportingOverflow(accepted.nanoseconds)
-        return overflow || age >= lifetime.nanoseconds
+        // A request may have shown the token before it.
+        return self.token.mayBeOver(
+            at: moment, count: max(0, self.token.count - 1), accepted: accepted, lifetime: lifetime)
     }
 
     mutating func streamAsked(attempt: UInt32) {

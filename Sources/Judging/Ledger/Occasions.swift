@@ -85,7 +85,9 @@ package struct Occasions: Sendable {
         case .requestSent(let operation, _, _, _):
             operation.isDelete
                 ? Self.requests.union(Self.deletes)
-                : operation == .upload ? Self.requests.union([.scanOrder]) : Self.requests
+                : operation == .upload
+                    ? Self.requests.union([.scanOrder])
+                    : operation == .refresh ? Self.requests.union([.authOneExchange]) : Self.requests
         case .uploadAccepted:
             [.jobCleaned, .jobEnded, .jobOrphansBounded, .serverAgrees, .targetJobUnique]
         case .replied(_, _, let status, _): Self.occasions(ofStatus: status)

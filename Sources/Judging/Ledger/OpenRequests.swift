@@ -30,7 +30,7 @@ struct OpenRequests: Sendable {
     var scansOfThisSecond: Int { self.scansThisSecond.count }
 
     /// The number of open requests that are not for the server's sake alone.
-    var inSlots: Int { self.open.count { !$0.operation.isDelete } }
+    var inSlots: Int { self.open.count { $0.operation.holdsSlot } }
 
     /// Returns whether the previous request of its kind is still open.
     mutating func sent(_ request: RequestKey, at moment: Instant) -> Bool {

@@ -180,6 +180,8 @@ extension PhoneAccount {
             guard let index = self.jobIndex(job) else { return }
             self.jobs[index].stream.isSocket = transport == .websocket
             self.jobs[index].socket.isSocket = transport == .websocket
+        case .tokenExchanged(let job, _):
+            if let index = self.jobIndex(job) { self.jobs[index].token.received(at: at) }
         case .jobAbandoned(let job, let cause):
             self.abandoned(scan, job: job, cause: cause, at: at, &fleet)
         default: self.recordStream(payload, scan: scan, at: at, &fleet)
@@ -244,6 +246,7 @@ extension PhoneAccount {
         case .cleanup, .cancel:
             guard let job else { return }
             self.deleteSent(scan, job: job, attempt: attempt, at: at, &fleet)
+        case .refresh: _ = self.take(scan, for: "token exchanged", at: at, &fleet)
         case .status:
             _ = self.take(scan, for: "status asked", at: at, &fleet)
             guard let job else { return }
@@ -261,7 +264,7 @@ extension PhoneAccount {
             self.updateScan(scan) { $0.uploadEnded(at: at) }
             self.lookupEnded(scan, attempt: attempt, at: at, &fleet)
         case .status: self.updateScan(scan) { $0.statusEndedAt = at }
-        case .stream, .results, .cleanup, .cancel: break
+        case .stream, .results, .cleanup, .cancel, .refresh: break
         }
     }
 
@@ -280,6 +283,7 @@ extension PhoneAccount {
                 $0.uploadReply = ScanAccount.Reply(attempt: attempt, status: status)
                 $0.isRefusalExplained = $0.isUploadRefused(attempt: attempt)
             }
+        case .refresh: break
         case .stream, .results, .status:
             self.jobEnded(by: operation, of: scan, attempt: attempt, status: status, at: at, fleet)
         case .cleanup, .cancel:
@@ -318,6 +322,10 @@ extension PhoneAccount {
         case .failed(let job, _, let isRetryable): self.failed(job: job, isRetryable: isRetryable)
         case .tokenRevoked(let job):
             self.tokenRevoked(job: job)
+        case .tokenExchanged(let job):
+            guard let index = self.jobIndex(job) else { return }
+            self.jobs[index].token.replaced(at: at)
+            self.jobs[index].socket.tokenReplaced()
         case .cleaned(let job, effective: true), .canceled(let job):
             self.deleted(job: job, at: at, &fleet)
         case .expired(let job):
@@ -400,8 +408,9 @@ extension BackendObservation {
         case .tokenRevoked, .problem, .failed, .targetBroke, .targetTried, .targetProbed, .targetEvent: true
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
-            .streamEnded, .finished, .rowsTaken, .bookLookedUp, .textLookedUp, .resultsServed, .cleaned,
-            .canceled, .expired,
+            .streamEnded, .finished, .rowsTaken, .bookLookedUp, .textLookedUp, .tokenExchanged,
+            .resultsServed,
+            .cleaned, .canceled, .expired,
             .vanished, .circuitOpened, .circuitClosed, .found, .upstreamFailed:
             false
         }

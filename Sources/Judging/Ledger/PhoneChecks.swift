@@ -15,6 +15,7 @@ struct PhoneChecks: Sendable {
     private var deletes = CleanupCheck()
     private var silences = IdleTimeoutCheck()
     private var forms: RequestFormCheck
+    private var tokens = TokenCheck()
     private var requests: RequestsCheck
 
     init(_ device: DeviceNumber, _ fleet: inout FleetChecks) {
@@ -39,27 +40,41 @@ struct PhoneChecks: Sendable {
     /// Requests, jobs and scans that it still remembers: they must not grow with a run.
     var remembered: Int {
         self.order.remembered + self.backoffs.remembered + self.deletes.remembered
-            + (self.unsettled?.remembered ?? 0) + self.requests.remembered
+            + (self.unsettled?.remembered ?? 0) + self.requests.remembered + self.tokens.remembered
     }
 
     // MARK: What is seen
 
     mutating func record(_ payload: PhoneObservation, _ seen: Observation, _ fleet: inout FleetChecks) {
         let now = PhoneMoment(scan: seen.scan, at: seen.at, life: self.life)
+        let isAboutOldToken = self.tokens.isAboutOldToken(payload, seen)
+        let payload = isAboutOldToken ? payload.asServerError : payload
         self.requests.answersCapture(payload, seen, &fleet)
         self.silences.record(payload, now)
         self.judgeOrder(before: seen.at, &fleet)
         self.order.record(payload, now, fleet.settings)
         self.unsettled?.record(payload, scan: seen.scan)
-        self.backoffs.record(payload, now, &fleet)
+        if case .replied(.results, _, 503, _) = payload, isAboutOldToken {
+            self.backoffs.resultsRefused(now, &fleet)
+        } else {
+            self.backoffs.record(payload, now, &fleet)
+        }
         if let wrong = self.limits.record(payload, now) { fleet.violate(.retryBudget, seen, wrong) }
         if let wrong = self.deletes.record(payload, now) { fleet.violate(.jobCleanedOnce, seen, wrong) }
+        let lifetime = fleet.ledger.tokenLifetime
+        if let wrong = self.tokens.record(payload, of: seen.scan, at: seen.at, lifetime: lifetime) {
+            fleet.violate(.authOneExchange, seen, wrong)
+        }
         switch payload {
+        case .tokenExchanged(let job, _): self.forms.updateToken(of: job) { $0.received(at: seen.at) }
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             let request = RequestKey(operation, seen.scan, attempt)
             self.forms.sent(request, job: job, lastEventID: lastEventID, at: seen.at)
         case .reinstalled: self.forms.reinstalled()
-        case .killed, .pathLost: self.forms.interrupted()
+        case .killed:
+            self.forms.interrupted()
+            self.forms.killed()
+        case .pathLost: self.forms.interrupted()
         default: break
         }
         self.requests.record(payload, seen, self.life, &fleet)
@@ -78,7 +93,11 @@ struct PhoneChecks: Sendable {
         switch payload {
         case .accepted(let job, _):
             self.forms.accepted(job, scan: seen.scan)
+            self.tokens.accepted(job, of: seen.scan, at: seen.at)
             self.requests.accepted(seen, &fleet)
+        case .tokenExchanged(let job):
+            self.forms.updateToken(of: job) { $0.replaced(at: seen.at) }
+            self.tokens.replaced(job, at: seen.at)
         case .cleaned(let job, effective: true): self.requests.cleaned(job, seen, &fleet)
         case .problem(let operation, let attempt, let status, _, _, let wait?):
             let now = PhoneMoment(scan: seen.scan, at: seen.at, life: self.life)
@@ -86,7 +105,7 @@ struct PhoneChecks: Sendable {
             switch (operation, status) {
             case (.upload, 429): self.limits.receivedRetryAfter(wait, scan: seen.scan, attempt: attempt)
             case (.upload, _): self.order.receivedRetryAfter(wait, scan: seen.scan)
-            case (.stream, _), (.results, _), (.cleanup, _), (.status, _), (.cancel, _): break
+            case (.stream, _), (.results, _), (.cleanup, _), (.status, _), (.cancel, _), (.refresh, _): break
             }
         default: break
         }

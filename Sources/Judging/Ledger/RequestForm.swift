@@ -8,6 +8,8 @@ package struct RequestForm: Hashable, Sendable {
         /// The bearer token of the job it requests, or of a job that is gone, for which it is not known.
         case own
         case foreign
+        /// The token before an exchange, as long as it is good.
+        case former
         /// Not a bearer token.
         case unreadable
     }
@@ -18,6 +20,8 @@ package struct RequestForm: Hashable, Sendable {
         case photos(field: String, type: String, of: ScanNumber, count: Int)
         /// A document of that scan.
         case document(of: ScanNumber, Journey.Payload)
+        /// The token of a job, which is to be exchanged.
+        case token
     }
 
     package var device: DeviceNumber
@@ -71,6 +75,7 @@ struct RequestFormCheck: Sendable {
         let job: UInt64
         /// Whether the phone has requested its stream; nil if a request that it had noted may not have been made.
         var isFollowed: Bool? = false
+        var token = TokenState()
     }
 
     private static let jobsMax = 64
@@ -115,6 +120,18 @@ struct RequestFormCheck: Sendable {
         self.jobs.append(KnownJob(scan: scan, job: Digest.inWords(of: job)))
     }
 
+    /// `change`: what happens to the token of the job.
+    mutating func updateToken(of job: String, _ change: (inout TokenState) -> Void) {
+        let digest = Digest.inWords(of: job)
+        guard let index = self.jobs.lastIndex(where: { $0.job == digest }) else { return }
+        change(&self.jobs[index].token)
+    }
+
+    /// A new token may not have been written down.
+    mutating func killed() {
+        for index in self.jobs.indices { self.jobs[index].token.killed() }
+    }
+
     mutating func reinstalled() { self.identity = nil }
 
     /// A request that the phone has noted may never be made.
@@ -131,7 +148,7 @@ struct RequestFormCheck: Sendable {
         let request = RequestKey(form.operation, form.scan, form.attempt)
         let word = self.words.first { $0.at == form.at && $0.request == request }
         let wrong =
-            self.identity(form, &owners) + self.address(form, word) + Self.headers(form, word)
+            self.identity(form, &owners) + self.address(form, word) + self.headers(form, word)
             + Self.body(form, self.journey)
         return wrong.map { "\(form.operation.name): \($0)" }
     }
@@ -177,7 +194,7 @@ struct RequestFormCheck: Sendable {
         var wrong: [String] = []
         let method =
             switch form.operation {
-            case .upload: "POST"
+            case .upload, .refresh: "POST"
             case .stream, .results, .status: "GET"
             case .cleanup, .cancel: "DELETE"
             }
@@ -219,6 +236,7 @@ struct RequestFormCheck: Sendable {
         case (.results, let job?): endpoint = .results(jobId: job)
         case (.status, let job?): endpoint = .job(jobId: job)
         case (.cleanup, let job?), (.cancel, let job?): endpoint = .cleanup(jobId: job)
+        case (.refresh, _): endpoint = .refresh
         case (.stream, nil), (.results, nil), (.status, nil), (.cleanup, nil), (.cancel, nil): return []
         }
         let isOther = form.operation == .upload && path == journey.otherUploadPath
@@ -238,6 +256,7 @@ struct RequestFormCheck: Sendable {
         case .results: ending = "/results"
         case .cleanup: ending = "/cleanup"
         case .status, .cancel: ending = ""
+        case .refresh: return ["a request that only v2 has"]
         }
         // The live backend gives this address of its results (Docs/contract.md section 2.4).
         let other = "/v3/jobs/ai_scan/scans"
@@ -257,10 +276,20 @@ struct RequestFormCheck: Sendable {
         return jobs.isEmpty || jobs.contains { $0.job == known } ? [] : ["a job of another scan"]
     }
 
-    private static func headers(_ form: RequestForm, _ word: Word?) -> [String] {
+    /// Whether the phone has the token that the backend has. It may not know yet that its token was exchanged.
+    private func hasNewToken(_ word: Word?) -> Bool {
+        guard let digest = word?.job.map({ Digest.inWords(of: $0) }),
+            let token = self.jobs.last(where: { $0.job == digest })?.token
+        else { return false }
+        return token.count > 0 && !token.isReplaced && !token.mayBeFormer
+    }
+
+    private func headers(_ form: RequestForm, _ word: Word?) -> [String] {
         var wrong: [String] = []
         let tokens: [RequestForm.Token] = form.operation == .upload ? [] : [.own]
-        if form.tokens != tokens {
+        if form.tokens == [.former], self.hasNewToken(word) {
+            wrong.append("a token that was exchanged for a new one")
+        } else if form.tokens != tokens, form.tokens != [.former] {
             wrong.append(
                 tokens.isEmpty ? "a token, although it has no job" : "not exactly one bearer token of its job"
             )
@@ -271,7 +300,9 @@ struct RequestFormCheck: Sendable {
             wrong.append("not exactly one Accept: text/event-stream")
         }
         let lastEventIDs = form.values(of: HeaderName.lastEventID)
-        if let word, lastEventIDs != (word.lastEventID.map { [$0] } ?? []) {
+        if form.isSocket, !lastEventIDs.isEmpty {
+            wrong.append("\(HeaderName.lastEventID) on a WebSocket")
+        } else if let word, lastEventIDs != (word.lastEventID.map { [$0] } ?? []) {
             wrong.append(
                 word.lastEventID == nil
                     ? "\(HeaderName.lastEventID), although there is no event to resume from"
@@ -298,6 +329,9 @@ struct RequestFormCheck: Sendable {
 
     private static func body(_ form: RequestForm, _ journey: Journey) -> [String] {
         let types = form.values(of: "Content-Type")
+        guard form.operation != .refresh else {
+            return form.body == .token && types == ["application/json"] ? [] : ["no token to exchange"]
+        }
         guard form.operation == .upload else {
             return form.body == .none && types.isEmpty ? [] : ["a body that is not in the contract"]
         }

@@ -62,6 +62,7 @@ struct RequestsCheck: Sendable {
             self.ended(RequestKey(operation, seen.scan, attempt), isAnswer: false, seen, &fleet)
             if took < .zero { fleet.violate(.timeSane, seen, "a failure before its request") }
             if failure == .timedOut { self.judgeTimeout(operation, attempt, took, seen, &fleet) }
+        case .tokenExchanged(let job, _): self.exchanged(job)
         case .eventIgnored(_, _, let name, malformed: true):
             self.unreadable("an event \(name.bounded)", seen, &fleet)
         case .badAnswer(let operation, let attempt, let problem):
@@ -138,7 +139,7 @@ struct RequestsCheck: Sendable {
         if self.requests.sentThisSecond == most + 1 {
             fleet.violate(.retryBudget, seen, "more than \(most) requests in one second")
         }
-        if !request.operation.isDelete { self.judgeRelease(seen, &fleet) }
+        if request.operation.holdsSlot { self.judgeRelease(seen, &fleet) }
         if request.operation == .upload {
             if let index = self.uploads.firstIndex(where: { $0.scan == seen.scan }) {
                 self.uploads[index].count += 1
@@ -177,7 +178,8 @@ struct RequestsCheck: Sendable {
             self.unnamed.removeAll { $0 == seen.scan }
             if !Self.isNamed(streamStatus: status) { self.unnamed.append(seen.scan) }
         }
-        guard status == 401, !request.operation.isDelete else { return }
+        // A refused exchange says nothing of what the token is good for until its end.
+        guard status == 401, !request.operation.isDelete, request.operation != .refresh else { return }
         // A scan has one job at a time: an earlier one has a token of its own, and may still be owed its DELETE.
         guard let latest = self.jobs.lastIndex(where: { $0.scan == seen.scan }) else { return }
         self.jobs[latest].refusedAt = seen.at
@@ -227,6 +229,10 @@ struct RequestsCheck: Sendable {
             life.isFull || max(refusedAt, life.freedAt) + LedgerSettings.recordTime >= moment
         else { return }
         self.jobs[index].refusedAt = nil
+    }
+
+    private mutating func exchanged(_ job: String) {
+        for index in self.jobs.indices where self.jobs[index].id == job { self.jobs[index].refusedAt = nil }
     }
 
     private mutating func cancelRequested(_ scan: ScanNumber) {

@@ -190,7 +190,7 @@ struct ScanAccount: Sendable {
         case .upload:
             self.uploadProblems.append(problem, max: Self.problemsMax)
         case .cleanup, .cancel: self.cleanupProblem = problem
-        case .stream, .results, .status: break
+        case .stream, .results, .status, .refresh: break
         }
     }
 

@@ -116,7 +116,7 @@ package struct SimulationInvariants: Sendable {
             if self.settings.isSettled { self.fleet.alive[job] = (seen.device, seen.scan) }
         case .cleaned(let job, effective: true), .canceled(let job), .expired(let job), .vanished(let job):
             self.fleet.alive[job] = nil
-        case .problem: break
+        case .problem, .tokenExchanged: break
         default: return
         }
         let index = self.index(of: seen.device)

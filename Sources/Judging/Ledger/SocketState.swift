@@ -10,6 +10,9 @@ struct SocketState: Sendable {
     private var open = 0
     private var endedAt: Instant?
 
+    /// A new token opens a connection of its own.
+    mutating func tokenReplaced() { self.endedAt = nil }
+
     mutating func opened() {
         self.open += 1
     }

@@ -253,6 +253,7 @@ package struct CoverageTable: Sendable {
         case .results: self.count(.resultsLimited)
         case .cleanup, .cancel: self.count(.cleanupLimited)
         case .status: self.count(.statusLimited)
+        case .refresh: break
         }
     }
 

@@ -51,6 +51,7 @@ struct AttemptAccount: Sendable {
         case .streamOpened: return self.ended(.stream, failed: false)
         case .resultsDecoded: return self.ended(.results, failed: false)
         case .statusDecoded: return self.ended(.status, failed: false)
+        case .tokenExchanged: return self.ended(.refresh, failed: false)
         default: return nil
         }
     }
@@ -87,6 +88,7 @@ extension RateMetric {
         case .results: self = .resultsAttemptsFailed
         case .cleanup, .cancel: self = .cleanupAttemptsFailed
         case .status: self = .statusAttemptsFailed
+        case .refresh: self = .refreshAttemptsFailed
         }
     }
 }

@@ -254,6 +254,7 @@ package struct MetricsCollector: Sendable {
         case .cleanup, .cancel: self.measured.table.add(1, to: .cleanupAttempts, in: group)
         case .stream: break  // A first connect or a reconnect: that takes memory.
         case .status: self.measured.table.add(1, to: .statusAttempts, in: group)
+        case .refresh: self.measured.table.add(1, to: .refreshAttempts, in: group)
         }
     }
 }

@@ -11,7 +11,8 @@ extension PhoneObservation {
             .bookShown, .bookAdded, .bookRepeated,
             .refused, .completed, .cancelRequested, .canceled, .cancelAnswered, .requestSent, .replied,
             .requestFailed, .badAnswer, .uploadAccepted, .lookupAnswered, .resultsDecoded, .resultsGivenUp,
-            .statusDecoded, .statusGivenUp, .cleanupAnswered, .jobAbandoned, .streamOpened, .firstEvent,
+            .statusDecoded, .statusGivenUp, .cleanupAnswered, .jobAbandoned, .tokenExchanged, .streamOpened,
+            .firstEvent,
             .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
             true
         default: false

@@ -120,7 +120,7 @@ extension Operation {
         case .stream: .connecting
         case .status: .server
         case .results: .results
-        case .cleanup, .cancel: nil
+        case .cleanup, .cancel, .refresh: nil
         }
     }
 }

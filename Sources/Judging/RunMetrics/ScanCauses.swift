@@ -61,7 +61,8 @@ struct ScanCauses: Sendable {
         case .requestSent, .replied, .requestFailed, .badAnswer, .found, .eventIgnored(_, _, _, true),
             .streamLost,
             .streamOpened, .uploadAccepted, .lookupAnswered, .resultsDecoded, .resultsGivenUp, .statusDecoded,
-            .terminalApplied, .cleanupAnswered, .jobAbandoned, .completed, .refused, .canceled:
+            .terminalApplied, .cleanupAnswered, .jobAbandoned, .tokenExchanged, .completed, .refused,
+            .canceled:
             true
         default: false
         }
@@ -169,6 +170,9 @@ struct ScanCauses: Sendable {
         case .uploadAccepted(let job, _, _):
             self.updateJob(job) { $0.acceptedAt = at }
             if let index = self.lastIndex(of: .upload) { self.concern(index, job, rules) }
+            self.first = nil
+        case .tokenExchanged(let job, _):
+            self.updateJob(job) { $0.acceptedAt = at }
             self.first = nil
         case .streamOpened, .lookupAnswered, .statusDecoded, .terminalApplied: self.first = nil
         case .resultsDecoded(let job, _, _):

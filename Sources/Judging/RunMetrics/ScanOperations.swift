@@ -203,6 +203,7 @@ extension ScanOperations {
         case .status:
             self.job = self.job ?? job  // Restored from an earlier run.
             self.status.sent(at: at)
+        case .refresh: break  // Counted by its attempts.
         }
     }
 
@@ -223,6 +224,7 @@ extension ScanOperations {
         case .cleanup, .cancel:
             for index in self.deletes.indices { self.deletes[index].operation.attemptFailed(failed) }
         case .status: self.status.attemptFailed(failed)
+        case .refresh: break
         }
     }
 

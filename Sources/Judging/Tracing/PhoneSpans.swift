@@ -167,6 +167,10 @@ struct PhoneSpans: Sendable {
             self.endAnswered(.results, scan, .own("books", .number(Int64(books))), at: now, finished)
         case .statusDecoded(_, let status, _):
             self.endAnswered(.status, scan, .own("status", .text(status.rawValue)), at: now, finished)
+        case .tokenExchanged:
+            self.endRequests(at: now, nil, nil, finished) {
+                $0.operation == .refresh && $0.span.scan == scan
+            }
         case .cleanupAnswered(let job, _, _):
             self.endRequests(at: now, nil, nil, finished) { $0.operation.isDelete && $0.job == job }
         case .jobAbandoned(let job, let abandoned):

@@ -1,6 +1,6 @@
 internal import OriginServer
 package import SimBase
-import Talaria
+package import Talaria
 
 // Queries of observers.
 
@@ -25,16 +25,18 @@ extension Backend {
         look(Bound("RateLimiter.devicesMax", callers, max: RateLimiter.devicesMax))
     }
 
-    /// Whether a request shows a token that is not that of the job it requests. False for a job that is gone.
-    package func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
+    /// Whose token a request shows.
+    package func owner(ofToken authorization: String, target: String) -> TokenOwner {
         let jobID: String
         switch JourneyPath(target: target)?.endpoint {
         case .stream(let id)?, .results(let id)?, .cleanup(let id)?, .job(let id)?: jobID = id
-        case .upload?, nil: return true
+        case .upload?, .refresh?, nil: return .otherJob
         }
         guard let key = JobKey(jobID: jobID), let token = self.jobs.with(key, { $0.token }) else {
-            return false
+            return .thisJob
         }
-        return token.verdict(on: Bearer(authorization: authorization), at: self.now) == .wrong
+        let presented = Bearer(authorization: authorization)
+        if presented == .secret(token.secret) { return .thisJob }
+        return token.wasOnce(presented) ? .thisJobBefore : .otherJob
     }
 }

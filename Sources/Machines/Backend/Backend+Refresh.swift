@@ -1,4 +1,5 @@
 import JSON
+import Observations
 internal import OriginServer
 internal import SimBase
 internal import Talaria
@@ -7,52 +8,57 @@ internal import Wire
 // The exchange of a token for a new one (Docs/contract.md section 2.5), which only clients of WebSocket need.
 
 extension Backend {
-    mutating func refreshRequested(_ exchange: ExchangeID, method: String, into effects: inout [OriginEffect])
-    {
-        guard method == "POST" else {
-            let allow = HeaderField("Allow", "POST")
-            return self.refuseUnrouted(
-                exchange, .methodNotAllowed, "This path does not take this method.", [allow],
-                path: TokenRefresh.path, into: &effects)
+    /// The job is named by the body alone, which is still to come.
+    mutating func refreshRequested(_ context: RequestContext, into effects: inout [OriginEffect]) {
+        if let (refusal, _) = self.faults.refusal(ofJobRequest: context, at: self.now, into: &effects) {
+            return self.refuse(context, refusal, into: &effects)
         }
-        self.refreshes[exchange] = true
-        effects.append(.readUpload(exchange))
+        self.refreshes[context.exchange] = context
+        effects.append(.readUpload(context.exchange))
     }
 
     /// - Returns: Whether the body is that of a request for a new token. Nil bytes: it cannot be read.
     mutating func refreshUploaded(
         _ exchange: ExchangeID, _ bytes: [UInt8]?, into effects: inout [OriginEffect]
     ) -> Bool {
-        guard !self.refreshes.isEmpty, self.refreshes[exchange] != nil else { return false }
+        guard !self.refreshes.isEmpty, let context = self.refreshes[exchange] else { return false }
         self.refreshes[exchange] = nil
         do throws(Refusal) {
-            let body = try self.refreshed(bytes ?? [])
-            effects.append(
-                .reply(
-                    exchange,
-                    OriginReply(
-                        status: 200, headers: [HeaderField("Content-Type", Contract.jsonType)], body: body)))
+            let new = try self.refreshed(bytes ?? [], into: &effects)
+            self.reply(
+                context,
+                v2: { writer in
+                    writer.member("expiresIn", new.life.nanoseconds / 1_000_000_000)
+                    writer.member("token", new.secret.text)
+                }, into: &effects)
         } catch {
-            effects.append(
-                .reply(
-                    exchange,
-                    self.problem(exchange, error.coded(in: .v2), instance: TokenRefresh.path, .v2)))
+            self.refuse(context, error, into: &effects)
         }
         return true
     }
 
-    /// The body of the answer to a request with these bytes.
-    private mutating func refreshed(_ bytes: [UInt8]) throws(Refusal) -> [UInt8] {
+    /// The token after a request with these bytes, and what is left of its life.
+    ///
+    /// The answer to a request may be lost. Who comes again with the token that was replaced, while it is still good, gets the one
+    /// that replaced it.
+    private mutating func refreshed(
+        _ bytes: [UInt8], into effects: inout [OriginEffect]
+    ) throws(Refusal) -> (secret: TokenSecret, life: Interval) {
         guard let request = TokenRefresh(bytes) else {
             throw Refusal(.invalidRequest, "The body must be {jobId, oldToken}.")
         }
-        guard let key = JobKey(jobID: request.jobId), let job = self.jobs[key], job.facts.id == request.jobId
+        guard let key = JobKey(jobID: request.jobId), let job = self.jobs[key], !job.isCleaned,
+            job.facts.id == request.jobId
         else { throw .unknownJob }
         let now = self.now
-        switch job.token.verdict(on: Bearer(authorization: "Bearer " + request.oldToken), at: now) {
+        let presented = Bearer(authorization: "Bearer " + request.oldToken)
+        switch job.token.verdict(on: presented, at: now) {
         case .wrong: throw Refusal(.invalidToken, "The token is not this job's.")
         case .expired: throw .tokenExpired
         case .valid: break
+        }
+        guard presented == .secret(job.token.secret) else {
+            return (job.token.secret, job.token.expires - now)
         }
         guard job.token.expires - now <= TokenRefresh.window else {
             throw Refusal(.invalidRequest, "The token is good for more than 30 minutes.")
@@ -65,9 +71,7 @@ extension Backend {
             job.token = job.token.replaced(by: secret, until: now + lifetime, at: now)
             job.socketUse = .none
         }
-        return V2Envelope.success(timestamp: self.wall) { writer in
-            writer.member("expiresIn", lifetime.nanoseconds / 1_000_000_000)
-            writer.member("token", secret.text)
-        }
+        effects.append(.observe(self.payload(job.facts.owner, .tokenExchanged(job: job.facts.id))))
+        return (secret, lifetime)
     }
 }

@@ -25,7 +25,7 @@ package struct Backend: Sendable {
     /// Streams behind their terminal event whose connections are still open.
     var lingering = SlotMap<ExchangeID, LingeringStream>()
     /// Requests for a new token whose body is being read.
-    var refreshes = SlotMap<ExchangeID, Bool>()
+    var refreshes = SlotMap<ExchangeID, RequestContext>()
     var sockets = SlotMap<ExchangeID, JobSocket>()
     /// Uploads whose body is being read.
     var uploads = SlotMap<ExchangeID, PendingUpload>()
@@ -109,9 +109,6 @@ package struct Backend: Sendable {
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
         guard let path = JourneyPath(path: request.path, query: request.query) else {
-            guard request.path != TokenRefresh.path else {
-                return self.refreshRequested(exchange, method: request.method, into: &effects)
-            }
             guard request.path != ProgressSocket.path else {
                 return self.refuseUnrouted(
                     exchange, .invalidRequest, "jobId must be that of a job of v2.", [], path: request.path,
@@ -169,6 +166,7 @@ package struct Backend: Sendable {
         case .stream(let job): self.streamRequested(context, request, device, job, into: &effects)
         case .results(let job): self.resultsRequested(context, request, device, job, into: &effects)
         case .cleanup(let job): self.cleanupRequested(context, request, device, job, into: &effects)
+        case .refresh: self.refreshRequested(context, into: &effects)
         case .job(let job):
             if context.operation == .cancel {
                 self.cancelRequested(context, request, device, job, into: &effects)

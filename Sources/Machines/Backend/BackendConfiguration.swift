@@ -55,7 +55,7 @@ package struct BackendConfiguration: Hashable, Sendable {
     package var pingIDs = false
     /// The time from the 202 until requests with its token get 401 `TOKEN_EXPIRED`. Open streams stay open:
     /// the token is checked for each request.
-    package var tokenLifetime = Interval.hours(2)
+    package var tokenLifetime = ContractLimit.tokenLifetime
     /// The time for which an event can be replayed, from its first emission (C14).
     package var eventBuffer = Interval.seconds(60)
     package var replayIDs = ReplayIDs.kept

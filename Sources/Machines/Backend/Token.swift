@@ -98,12 +98,16 @@ enum Bearer: Hashable, Sendable {
 struct Token: Hashable, Sendable {
     enum Verdict: Hashable, Sendable { case valid, expired, wrong }
 
+    private static let olderMax = 16
+
     let secret: TokenSecret
     /// The time of expiry.
     let expires: Instant
     private(set) var isRevoked = false
     /// The token before it, which it was exchanged for (Docs/contract.md section 2.5).
     private var former: Former?
+    /// Those before that one.
+    private var older: [TokenSecret] = []
 
     private struct Former: Hashable, Sendable {
         let secret: TokenSecret
@@ -126,8 +130,16 @@ struct Token: Hashable, Sendable {
     /// A token in its place; this one is good for a while.
     func replaced(by secret: TokenSecret, until end: Instant, at now: Instant) -> Token {
         var token = Token(secret: secret, expires: end)
+        token.older = self.older + (self.former.map { [$0.secret] } ?? [])
+        if token.older.count > Self.olderMax { token.older.removeFirst() }
         token.former = Former(secret: self.secret, until: min(self.expires, now + TokenRefresh.grace))
         return token
+    }
+
+    /// Whether it was the job's token and is not any more.
+    func wasOnce(_ presented: Bearer) -> Bool {
+        guard case .secret(let secret) = presented else { return false }
+        return secret == self.former?.secret || self.older.contains(secret)
     }
 
     /// - Returns: Whether this is news.

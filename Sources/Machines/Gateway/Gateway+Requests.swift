@@ -84,6 +84,9 @@ extension Gateway {
         into effects: inout [OriginEffect]
     ) -> Refusal? {
         guard let jobID else {
+            guard context.operation == .upload else {
+                return self.faults.refusal(ofJobRequest: context, at: self.now, into: &effects)?.0
+            }
             let other =
                 context.journey.version.needsDeviceID ? nil : DeviceKey(caller: context.caller.device)
             let device = request.deviceID.flatMap { DeviceKey(header: $0) } ?? other
@@ -228,7 +231,7 @@ extension Gateway {
         case .status where head.status == 200:
             if case .failed? = jobID.flatMap({ self.jobs[$0]?.state }) { return .failed }
             return nil
-        case .upload, .results, .stream, .cleanup, .status, .cancel: return nil
+        case .upload, .results, .stream, .cleanup, .status, .cancel, .refresh: return nil
         }
     }
 

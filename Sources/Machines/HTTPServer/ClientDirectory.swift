@@ -69,6 +69,7 @@ struct ClientDirectory: Sendable {
         case .connected, .requested, .answered, .photosReceived, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded,
             .finished, .problem, .rowsTaken, .bookLookedUp, .textLookedUp, .failed, .tokenRevoked,
+            .tokenExchanged,
             .resultsServed, .found,
             .circuitOpened, .circuitClosed, .upstreamFailed, .targetBroke, .targetTried, .targetProbed,
             .targetEvent,

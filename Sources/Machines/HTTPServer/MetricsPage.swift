@@ -66,6 +66,7 @@ struct ServedTraffic: Sendable {
                 case .results: .results(jobId: job)
                 case .cleanup: .cleanup(jobId: job)
                 case .job: .job(jobId: job)
+                case .refresh: .refresh
                 }
             return path.journey.path(endpoint)
         }

@@ -66,8 +66,8 @@ struct Origin: Sendable {
     func eachBound(_ look: (Bound) -> Void) { self.backend?.eachBound(look) }
 
     /// Whether a request shows a token that is not that of the job it requests. Only the simulated backend knows.
-    func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
-        self.backend?.isTokenOfOtherJob(authorization: authorization, target: target) ?? false
+    func owner(ofToken authorization: String, target: String) -> TokenOwner {
+        self.backend?.owner(ofToken: authorization, target: target) ?? .thisJob
     }
 
     /// The name on the status page.

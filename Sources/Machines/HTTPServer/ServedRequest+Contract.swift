@@ -7,7 +7,7 @@ extension ServedRequest {
     private static let unjudgedPaths = [
         StatusPage.path, StatusPage.jsonPath, MetricsPage.path, MetricsPage.usualPath, ServerControl.path,
         ContractPage.path, Server.noncePath,
-        ProgressSocket.path, TokenRefresh.path,
+        ProgressSocket.path,
     ]
 
     static func isUnjudged(_ path: String) -> Bool { self.unjudgedPaths.contains(path) }

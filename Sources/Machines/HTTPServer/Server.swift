@@ -5,7 +5,7 @@ import Gateway
 import Observations
 import OriginServer
 package import SimBase
-import Talaria
+package import Talaria
 
 /// The simulated Talaria as its callers meet it: `Backend` behind HTTP, links and faults, on connections that are only
 /// numbers. The same machine stands behind real sockets and in the virtual world. In the backend's place there may be
@@ -349,8 +349,8 @@ package struct Server: Sendable {
     package func eachBound(_ look: (Bound) -> Void) { self.origin.eachBound(look) }
 
     /// Whether a request shows a token that is not that of the job it requests.
-    package func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
-        self.origin.isTokenOfOtherJob(authorization: authorization, target: target)
+    package func owner(ofToken authorization: String, target: String) -> TokenOwner {
+        self.origin.owner(ofToken: authorization, target: target)
     }
 
     /// Connections that are not over.

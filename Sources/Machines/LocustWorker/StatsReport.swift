@@ -61,7 +61,7 @@ package struct StatsGathering: Sendable {
     package static let attempts: [(name: String, failed: RateMetric)] = [
         ("upload.attempts", .uploadAttemptsFailed), ("sse.connect.attempts", .sseConnectAttemptsFailed),
         ("status.attempts", .statusAttemptsFailed), ("results.attempts", .resultsAttemptsFailed),
-        ("cleanup.attempts", .cleanupAttemptsFailed),
+        ("cleanup.attempts", .cleanupAttemptsFailed), ("refresh.attempts", .refreshAttemptsFailed),
     ]
 
     private let groups: [String]

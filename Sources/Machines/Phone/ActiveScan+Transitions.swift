@@ -216,6 +216,14 @@ extension ActiveScan.Stage {
         }
     }
 
+    /// Whether its job is durable and has requests still to come.
+    var needsToken: Bool {
+        switch self {
+        case .opening, .streaming, .disconnected, .polling, .unpolled, .fetching, .unfetched: true
+        case .uploading, .recording, .filing, .cleaning: false
+        }
+    }
+
     var isCleaning: Bool {
         if case .cleaning = self { true } else { false }
     }

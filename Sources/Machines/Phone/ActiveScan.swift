@@ -6,6 +6,11 @@ import Talaria
 struct ActiveScan: Sendable {
     var scan: Scan
     var stage: Stage
+    /// When the token of its job is to be exchanged; nil if it is not.
+    var refreshDue: Instant?
+    var refreshBackoff = Backoff()
+    /// When its job got a new token; nil if it has the one of the upload.
+    var tokenSince: Instant?
 
     var number: ScanNumber { self.scan.number }
 

@@ -146,6 +146,35 @@ enum StatusJudgement: Hashable, Sendable {
     }
 }
 
+/// The meaning of the response to a request for a new token.
+enum RefreshJudgement: Hashable, Sendable {
+    case token(NewToken)
+    /// The server cannot just now.
+    case again(after: Interval?)
+    /// There is none. `BadAnswer`: if the contract has no such answer.
+    case bad(BadAnswer?)
+
+    static func judge(_ answer: inout Answer) -> RefreshJudgement {
+        switch answer.head.status {
+        case 200:
+            let reading = answer.read({ NewToken($0, into: &$1) }, bytesMax: AppLimits.answerBytesMax)
+            guard let new = reading else { return .bad(answer.badness) }
+            guard ServerText.isToken(new.token) else {
+                answer.notes.add(
+                    "data.token", expected: "a token that can stand in a header", seen: "another string",
+                    isDecisive: true)
+                return .bad(.undecodable)
+            }
+            return .token(new)
+        case 400, 401, 404: return .bad(nil)
+        case 408, 429, 500...599: return .again(after: answer.serverWait)
+        default:
+            answer.note(.unexpectedStatus)
+            return .bad(.unexpectedStatus)
+        }
+    }
+}
+
 extension BadAnswer {
     /// Why a scan waits that could not continue for such an answer.
     var waitingCause: WaitingCause {

@@ -44,7 +44,7 @@ extension App {
             }
             self.exchanges[index].deadline = nil
             self.streamOpened(exchange, at: now, into: &effects)
-        case .upload, .stream, .results, .status, .cleanup, .cancel:
+        case .upload, .stream, .results, .status, .cleanup, .cancel, .refresh:
             self.restartTimeout(of: index, at: now)
         case .drain, .left:
             break
@@ -72,7 +72,7 @@ extension App {
             return false
         case .stream where self.exchanges[index].isOpenStream:
             return self.streamBytes(bytes, exchange: index, at: now, into: &effects)
-        case .upload, .stream, .results, .status, .cleanup, .cancel:
+        case .upload, .stream, .results, .status, .cleanup, .cancel, .refresh:
             guard !self.exchanges[index].collect(bytes) else {
                 self.restartTimeout(of: index, at: now)
                 return false
@@ -97,7 +97,7 @@ extension App {
         case .stream where exchange.isOpenStream:
             // An event without its blank line is discarded with the connection (WHATWG HTML section 9.2.6).
             self.streamLost(exchange.scan, .endWithoutTerminal, after: nil, at: now, into: &effects)
-        case .upload, .stream, .results, .status, .cleanup, .cancel:
+        case .upload, .stream, .results, .status, .cleanup, .cancel, .refresh:
             var body: [UInt8] = []
             swap(&body, &exchange.body)
             self.conclude(exchange, body: body, isTooLarge: false, isCut: false, at: now, into: &effects)
@@ -127,7 +127,8 @@ extension App {
             // The status says enough; only the details broke off.
             self.conclude(exchange, body: [], isTooLarge: false, isCut: true, at: now, into: &effects)
             return
-        case (.upload, _), (.stream, _), (.results, _), (.status, _), (.cleanup, _), (.cancel, _):
+        case (.upload, _), (.stream, _), (.results, _), (.status, _), (.cleanup, _), (.cancel, _),
+            (.refresh, _):
             break
         }
         self.observe(
@@ -146,6 +147,8 @@ extension App {
         case .cleanup, .cancel:
             self.cleanupFailed(
                 exchange, cause: .transport, after: nil, at: now, into: &effects)
+        case .refresh:
+            self.refreshFailed(exchange, after: nil, at: now)
         case .drain, .left:
             break
         }
@@ -168,6 +171,7 @@ extension App {
         case .results: self.resultsAnswered(exchange, answer, at: now, into: &effects)
         case .status: self.statusAnswered(exchange, answer, at: now, into: &effects)
         case .cleanup, .cancel: self.cleanupAnswered(exchange, answer, at: now, into: &effects)
+        case .refresh: self.refreshAnswered(exchange, answer, at: now, into: &effects)
         case .drain, .left: break
         }
     }

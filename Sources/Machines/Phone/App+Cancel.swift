@@ -67,6 +67,7 @@ extension App {
         let scan = self.active[index].number
         self.observe(.cancelRequested, of: scan, at: now, into: &effects)
         self.abort(activeScan: scan, into: &effects)
+        self.abortRefresh(of: scan, into: &effects)
         self.giveUpEpisodes(index, isSuperseded: true, resultsToo: false, at: now, into: &effects)
         if self.preview?.scan == scan { self.preview = nil }
         self.active[index].scan.cancel(at: now)

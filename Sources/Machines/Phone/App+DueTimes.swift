@@ -33,7 +33,7 @@ extension App {
     }
 
     /// A time of the wall clock on the run's clock: before `zero` for an earlier run.
-    private func instant(ofUnixNanoseconds unix: Int64) -> Instant {
+    func instant(ofUnixNanoseconds unix: Int64) -> Instant {
         let (nanoseconds, overflow) = unix.subtractingReportingOverflow(self.wallClockAtZero &* 1_000_000)
         // A century either way: a record of a broken clock must not break ours.
         let most: Int64 = 36_525 * 86_400_000_000_000

@@ -93,7 +93,8 @@ extension App {
         }
         headers += plan.headers
         let isElsewhere =
-            plan.handshake != nil || plan.purpose == .stream && self.profile.token.stream == .query
+            plan.handshake != nil || plan.purpose == .refresh
+            || plan.purpose == .stream && self.profile.token.stream == .query
         if let token = plan.job?.authToken, !isElsewhere {
             headers.append(HeaderField(HeaderName.authorization, "Bearer \(token)"))
         }
@@ -121,7 +122,7 @@ extension App {
         let source =
             switch operation {
             case .upload: self.profile.identity.upload
-            case .stream, .status: self.profile.identity.stream
+            case .stream, .status, .refresh: self.profile.identity.stream
             case .results: self.profile.identity.results
             case .cleanup, .cancel: self.profile.identity.cleanup
             }
@@ -138,7 +139,7 @@ extension App {
         for index in self.exchanges.indices where self.exchanges[index].scan == scan {
             switch self.exchanges[index].purpose {
             case .upload, .stream, .results, .status: return index
-            case .cleanup, .cancel, .drain, .left: break
+            case .cleanup, .cancel, .refresh, .drain, .left: break
             }
         }
         return nil

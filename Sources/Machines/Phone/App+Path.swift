@@ -65,7 +65,7 @@ extension App {
             case .status:
                 self.observeNoPath(exchange, at: now, into: &effects)
                 self.statusMissed(exchange.scan, after: nil, isFailure: false, at: now)
-            case .cleanup, .cancel:
+            case .cleanup, .cancel, .refresh:
                 self.observeNoPath(exchange, at: now, into: &effects)
             }
         }

@@ -149,6 +149,9 @@ extension App {
         case .books(let books, let rows, let listed):
             self.observeResults(books, rows, listed: listed, of: job, exchange, at: now, into: &effects)
             self.file(books, promised: fetch.booksPromised, index, at: now, into: &effects)
+        case .jobEnded(.tokenExpired) where self.showedOldToken(exchange),
+            .jobEnded(.tokenRefused) where self.showedOldToken(exchange):
+            self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
         case .jobEnded(let end):
             guard self.profile.results.isRepeated else {
                 self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)

@@ -57,6 +57,9 @@ extension App {
                 .statusDecoded(job: job, status: status, took: now - exchange.sentAt), of: exchange.scan,
                 at: now, into: &effects)
             self.jobIs(status, index, at: now, into: &effects)
+        case .jobEnded(.tokenExpired) where self.showedOldToken(exchange),
+            .jobEnded(.tokenRefused) where self.showedOldToken(exchange):
+            self.statusMissed(exchange.scan, after: nil, isFailure: false, at: now)
         case .jobEnded(let end):
             self.jobEnded(exchange.scan, end, at: now, into: &effects)
         case .limited(let asked):

@@ -37,10 +37,12 @@ extension App {
         guard self.profile.status.polling != .always else {
             let pause = ActiveScan.Pause(until: now, floor: now)
             self.active.append(ActiveScan(scan: scan, stage: .unpolled(ActiveScan.StatusPoll(), pause)))
+            self.followToken(self.active.count - 1)
             self.requestStatus(self.active.count - 1, at: now, into: &effects)
             return
         }
         self.active.append(ActiveScan(scan: scan, stage: .opening(ActiveScan.JobStream(), nil)))
+        self.followToken(self.active.count - 1)
         self.observeTransport(self.active.count - 1, at: now, into: &effects)
         self.openStream(self.active.count - 1, at: now, into: &effects)
     }
@@ -117,6 +119,9 @@ extension App {
         let judgement = StreamJudgement.judge(&answer, self.profile)
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
+        case .jobEnded(.tokenExpired) where self.showedOldToken(exchange),
+            .jobEnded(.tokenRefused) where self.showedOldToken(exchange):
+            self.streamLost(exchange.scan, .refusedByStatus, after: nil, at: now, into: &effects)
         case .jobEnded(let end):
             self.jobEnded(exchange.scan, end, at: now, into: &effects)
         case .lost(let cause, let asked, let bad):

@@ -134,7 +134,9 @@ extension App {
         self.active[index].scan.uploadBackoff.succeeded()
         var job = job
         job.earlierStreams = self.active[index].scan.record.attempts.stream
+        job.refreshDueUnixNs = self.refreshDue(of: job, at: now)
         self.active[index].scan.record.job = job
+        self.followToken(index)
         self.drawCancel(index, at: now)
         // The number of the first stream request is reserved in the same write.
         if self.profile.status.polling != .always { _ = self.active[index].scan.nextAttempt(.stream) }

@@ -200,6 +200,7 @@ package struct App: Sendable {
         self.prepareAhead(at: now, into: &effects)
         guard self.pathAvailable, self.phase != .frozen else { return }
         self.returnToJobs(at: now, into: &effects)
+        self.exchangeDueTokens(at: now, into: &effects)
         self.startWaiting(at: now, into: &effects)
         self.sendDueCleanups(at: now, into: &effects)
     }
@@ -224,6 +225,7 @@ package struct App: Sendable {
         consider(self.nextCancel)
         consider(self.nextReview)
         guard self.pathAvailable, self.phase != .frozen else { return earliest }
+        for index in self.active.indices { consider(self.refreshWake(index)) }
         if self.maySendCleanup {
             for index in self.cleanups.indices { consider(self.cleanups[index].dueAt) }
         }

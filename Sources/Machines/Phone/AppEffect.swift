@@ -33,6 +33,7 @@ package struct AppRequest: Hashable, Sendable {
         case lookup(ScanNumber, EnrichmentRequest)
         /// A look-up of one book by its text, of this scan.
         case text(ScanNumber, TextRequest)
+        case token(TokenRefresh)
     }
 
     package var id: RequestID

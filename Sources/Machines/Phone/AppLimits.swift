@@ -46,6 +46,9 @@ package enum AppLimits {
     /// Unreadable answers to the results requests of one job; then the scan waits for the next launch.
     package static let resultsBadAnswersMax = 3
 
+    /// Failed exchanges of one token in a row that are made again; then it is used to its end.
+    package static let refreshFailuresMax = 4
+
     /// Failed look-ups by text in a row that are made again; then the book keeps what the phone has read.
     package static let textRetriesMax = 3
 

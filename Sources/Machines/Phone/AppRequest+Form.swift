@@ -44,7 +44,7 @@ extension AppRequest {
     /// Its Content-Type, unless that names the boundary of a multipart upload.
     package var contentType: String? {
         switch self.body {
-        case .document(_, .json), .lookup, .text: "\(Journey.Payload.json.contentType)"
+        case .document(_, .json), .lookup, .text, .token: "\(Journey.Payload.json.contentType)"
         case .none, .photos, .document(_, .photos), .document(_, .file): nil
         }
     }

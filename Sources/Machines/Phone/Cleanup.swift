@@ -4,7 +4,7 @@ import Talaria
 /// One DELETE that has to take effect, in as many requests as that needs.
 struct Cleanup: Sendable {
     let scan: ScanNumber
-    let job: DurableJob
+    var job: DurableJob
     let purpose: Purpose
     /// Whether it is the DELETE that cancels a job of v3. A job that has ended before cannot be canceled, and is cleaned up.
     private(set) var cancels: Bool

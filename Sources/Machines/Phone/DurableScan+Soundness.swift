@@ -10,7 +10,7 @@ extension DurableScan {
     package var isSound: Bool {
         let attempts = [
             self.attempts.upload, self.attempts.stream, self.attempts.results, self.attempts.cleanup,
-            self.attempts.status,
+            self.attempts.status, self.attempts.refresh,
         ]
         let isCounted =
             attempts.allSatisfy { $0 <= AppLimits.attemptsMax }

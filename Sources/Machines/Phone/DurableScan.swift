@@ -79,6 +79,8 @@ package struct DurableJob: Hashable, Sendable {
     package var transport: StreamTransport
     /// Requests for streams that the scan made for earlier jobs.
     package var earlierStreams: UInt32 = 0
+    /// When its token is to be exchanged, by the run's wall clock, nanoseconds since 1970; nil if it is not.
+    package var refreshDueUnixNs: Int64?
 
     package init(
         jobId: String, authToken: String?, sseUrl: String, lastEventID: String,
@@ -99,6 +101,7 @@ package struct DurableAttempts: Hashable, Sendable {
     package var results: UInt32 = 0
     package var cleanup: UInt32 = 0
     package var status: UInt32 = 0
+    package var refresh: UInt32 = 0
 
     package init() {}
 }

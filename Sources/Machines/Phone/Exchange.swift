@@ -31,6 +31,8 @@ struct Exchange: Sendable {
         case upload, stream, results, status, cleanup
         /// The DELETE by which a job of v3 is canceled.
         case cancel
+        /// The exchange of a token, beside whatever its job does.
+        case refresh
         /// A stream whose terminal event was applied, on its way to its end. Nothing of it matters any more.
         case drain
         /// A stream that is no longer read or closed, since the app went to the background.
@@ -52,6 +54,7 @@ struct Exchange: Sendable {
         case .status: .status
         case .cleanup: .cleanup
         case .cancel: .cancel
+        case .refresh: .refresh
         }
     }
 
@@ -67,7 +70,8 @@ struct Exchange: Sendable {
         let limit =
             switch self.purpose {
             case .results: AppLimits.resultsBytesMax
-            case .upload, .stream, .status, .cleanup, .cancel, .drain, .left: AppLimits.answerBytesMax
+            case .upload, .stream, .status, .cleanup, .cancel, .refresh, .drain, .left:
+                AppLimits.answerBytesMax
             }
         guard self.body.count + bytes.count <= limit else {
             self.body = []

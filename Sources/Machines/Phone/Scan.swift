@@ -52,6 +52,7 @@ struct Scan: Sendable {
         case .results: Self.count(&self.record.attempts.results)
         case .cleanup, .cancel: Self.count(&self.record.attempts.cleanup)
         case .status: Self.count(&self.record.attempts.status)
+        case .refresh: Self.count(&self.record.attempts.refresh)
         }
     }
 

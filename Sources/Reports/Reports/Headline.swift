@@ -267,6 +267,7 @@ extension RunResult {
         (Operation.results.name, "results request", "results requests", [.resultsAttempts]),
         (Operation.cleanup.name, "DELETE", "DELETEs", [.cleanupAttempts]),
         (Operation.status.name, "status request", "status requests", [.statusAttempts]),
+        (Operation.refresh.name, "token exchange", "token exchanges", [.refreshAttempts]),
     ]
 }
 

@@ -82,7 +82,7 @@ extension RunResult {
         let attempts: [(RateMetric, String)] = [
             (.uploadAttemptsFailed, "uploads"), (.sseConnectAttemptsFailed, "streams"),
             (.resultsAttemptsFailed, "results"), (.cleanupAttemptsFailed, "DELETEs"),
-            (.statusAttemptsFailed, "statuses"),
+            (.statusAttemptsFailed, "statuses"), (.refreshAttemptsFailed, "token exchanges"),
         ]
         let failed = attempts.compactMap { metric, name -> String? in
             guard let rate = self.rate(metric), rate.failed > 0 else { return nil }

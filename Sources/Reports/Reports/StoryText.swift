@@ -58,7 +58,7 @@ package enum StoryText {
         case .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
             .lookupAnswered, .enriched, .readingKept, .photoInstead, .armTaken, .rateLimited, .resultsDecoded,
             .rowsRead, .booksListed, .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered,
-            .cancelAnswered, .jobAbandoned, .jobFollowed:
+            .cancelAnswered, .jobAbandoned, .tokenExchanged, .jobFollowed:
             self.request(payload, journey, noun)
         case .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
             .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
@@ -152,6 +152,7 @@ package enum StoryText {
         case .statusGivenUp: "gave up on the status of the job"
         case .cancelAnswered(_, let took): "the cancel took \(Self.time(took))"
         case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
+        case .tokenExchanged(_, let took): "has a new token, after \(Self.time(took))"
         case .jobFollowed(_, let transport): "follows the job by \(transport.name)"
         default: nil  // Of no request, or no news.
         }
@@ -228,6 +229,7 @@ package enum StoryText {
         case .textLookedUp: "looks the text up"
         case .failed(_, let code, let retryable): "job fails: \(code)" + (retryable ? ", may be retried" : "")
         case .tokenRevoked: "revokes the job's token"
+        case .tokenExchanged: "exchanges the job's token"
         case .resultsServed(_, let books): "serves \(journey.findsBooks ? Self.books(books) : "the results")"
         case .cleaned(_, let effective): effective ? "deletes the job" : "has nothing to delete"
         case .canceled: "cancels the job"
@@ -298,6 +300,7 @@ package enum StoryText {
         case .cleanup: "DELETE cleanup"
         case .status: "GET status"
         case .cancel: "DELETE job"
+        case .refresh: "POST token"
         }
     }
 

@@ -202,6 +202,9 @@ static const unsigned char train_tunnel[] = {
 static const unsigned char v2_under_fire[] = {
 #embed "../../../Scenarios/v2-under-fire.scenario"
 };
+static const unsigned char websocket_tokens[] = {
+#embed "../../../Scenarios/websocket-tokens.scenario"
+};
 static const unsigned char websocket_under_fire[] = {
 #embed "../../../Scenarios/websocket-under-fire.scenario"
 };
@@ -442,6 +445,7 @@ static const struct shim_built_in_file files[] = {
     {"torn-writes.scenario", torn_writes, sizeof torn_writes},
     {"train-tunnel.scenario", train_tunnel, sizeof train_tunnel},
     {"v2-under-fire.scenario", v2_under_fire, sizeof v2_under_fire},
+    {"websocket-tokens.scenario", websocket_tokens, sizeof websocket_tokens},
     {"websocket-under-fire.scenario", websocket_under_fire, sizeof websocket_under_fire},
     {"gaps/gap-1.scenario", gap_1, sizeof gap_1},
     {"gaps/gap-10.scenario", gap_10, sizeof gap_10},

@@ -231,6 +231,7 @@ extension Fleet {
             return .bytes(self.document(of: scan, phone: phone).bytes)
         case .lookup(_, let lookup): return .bytes(lookup.body)
         case .text(_, let text): return .bytes(text.body)
+        case .token(let refresh): return .bytes(refresh.body)
         case .photos(let scan, let count):
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan })?.photo else {
                 preconditionFailure("an upload of a photo that was not prepared")

@@ -50,6 +50,7 @@ extension JSONWriter {
                     writer.member("lastEventID", job.lastEventID)
                     if job.transport != .sse { writer.member("transport", job.transport.rawValue) }
                     if job.earlierStreams > 0 { writer.member("earlierStreams", job.earlierStreams) }
+                    writer.member("refreshDueUnixNs", job.refreshDueUnixNs)
                 }
             }
             writer.member("cause", record.cause)
@@ -59,6 +60,7 @@ extension JSONWriter {
                 writer.member("results", record.attempts.results)
                 writer.member("cleanup", record.attempts.cleanup)
                 if record.attempts.status > 0 { writer.member("status", record.attempts.status) }
+                if record.attempts.refresh > 0 { writer.member("refresh", record.attempts.refresh) }
             }
             writer.member("tokenExpiries", record.tokenExpiries)
             writer.member("retryableErrors", record.retryableErrors)
@@ -208,6 +210,7 @@ extension DurableScan {
                     }
                         ?? .sse)
                 known.earlierStreams = try job.optional("earlierStreams") { $0.integer(UInt32.self) } ?? 0
+                known.refreshDueUnixNs = try job.optional("refreshDueUnixNs") { $0.integer(Int64.self) }
                 return known
             },
             booksApplied: [],  // They are in the library (`StateFolder.restoreLibrary`).
@@ -219,6 +222,7 @@ extension DurableScan {
                 attempts.results = try counts.required("results") { $0.integer(UInt32.self) }
                 attempts.cleanup = try counts.required("cleanup") { $0.integer(UInt32.self) }
                 attempts.status = try counts.optional("status") { $0.integer(UInt32.self) } ?? 0
+                attempts.refresh = try counts.optional("refresh") { $0.integer(UInt32.self) } ?? 0
                 return attempts
             },
             tokenExpiries: try record.required("tokenExpiries") { $0.integer },

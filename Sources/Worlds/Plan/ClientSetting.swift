@@ -47,6 +47,7 @@ package struct ClientSetting: Sendable {
         Self("streams-max", \.stream.slots), .time("request-timeout", \.requestTimeout),
         .word("status-polling", \.status.polling), .time("status-interval", \.status.interval),
         Self("status-requests-max", \.status.requestsMax), .word("stream-token", \.token.stream),
+        Self("token-refresh", \.token.refreshAfter) { $0.map { "\($0.wholeMilliseconds)ms" } ?? "off" },
         .word("journey", \.journey, isBehavior: false),
         .word("transport", \.stream.transport, isBehavior: false),
         .time("idle-timeout", \.stream.idleTimeout, isBehavior: false),

@@ -166,12 +166,19 @@ extension FleetGroup {
     /// Whether some of its scans become jobs: of books that the phones read by themselves, those whose photo goes up.
     package var hasJobs: Bool { self.profile.journey.hasJobs || self.profile.upload.photoBelow > 0 }
 
+    /// Whether its phones exchange the tokens of their jobs, if these last so long.
+    package var exchangesTokens: Bool {
+        self.profile.journey.canBeFollowedByWebSocket && self.profile.stream.transport == .websocket
+            && self.profile.token.refreshAfter != nil
+    }
+
     /// Whether its phones make the requests that a fault acts on, for scans that come to nothing bad.
     package func makes(_ target: FaultTarget) -> Bool {
         switch target {
         case .stream: self.hasJobs && self.profile.status.polling != .always
         case .status: self.hasJobs && self.profile.status.polling != .off
         case .cleanup: self.hasJobs && self.profile.deletesCompletedJobs
+        case .refresh: self.exchangesTokens
         case .results, .token: self.hasJobs
         case .upload, .link, .app: true
         }

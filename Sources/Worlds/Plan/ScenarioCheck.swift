@@ -69,7 +69,8 @@ package enum ScenarioCheck {
     package static func warnings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         switch purpose {
         case .run:
-            self.neverFinished(scenario) + self.statuses(scenario) + self.cleanups(scenario)
+            self.neverFinished(scenario) + self.statuses(scenario) + self.exchanges(scenario)
+                + self.cleanups(scenario)
                 + self.journeys(scenario) + self.jobs(scenario) + self.cancels(scenario)
                 + self.eventNames(scenario) + self.dialects(scenario)
         case .serve: self.neverThrough(scenario)
@@ -230,6 +231,30 @@ package enum ScenarioCheck {
         return findings
     }
 
+    /// Exchanges of tokens that no phone makes, or that the server refuses.
+    private static func exchanges(_ scenario: Scenario) -> [ScenarioFinding] {
+        let isMade = scenario.groups.contains { $0.makes(.refresh) }
+        let unmet = scenario.faults.enumerated().filter { _, fault in
+            fault.target == .refresh && !isMade && scenario.hasJobs(within: fault.scope)
+        }
+        let earliest = scenario.server.backend.tokenLifetime - TokenRefresh.window
+        return unmet.map { index, _ in
+            ScenarioFinding(
+                .fault(index, key: "on"), "no phone exchanges the token of a job",
+                help: "set `transport: websocket` and `token-refresh` for a group")
+        }
+            + scenario.groups.enumerated().compactMap { index, group in
+                guard group.makes(.refresh), let after = group.profile.token.refreshAfter, after < earliest
+                else {
+                    return nil
+                }
+                return ScenarioFinding(
+                    .group(index, key: "token-refresh"),
+                    "a token may be exchanged in the last 30 minutes of its life; before that, the server refuses it",
+                    help: "use `server: {token-lifetime: 30m}` or less, or a later `token-refresh`")
+            }
+    }
+
     /// Users who cancel what is over by then, or everything.
     private static func cancels(_ scenario: Scenario) -> [ScenarioFinding] {
         let jobTime = scenario.server.backend.jobTime
@@ -282,7 +307,7 @@ package enum ScenarioCheck {
             guard let group = groups.first, !scenario.hasJobs(within: fault.scope) else { return nil }
             switch fault.target {
             case .upload, .link, .app: return nil
-            case .stream, .results, .cleanup, .status, .token:
+            case .stream, .results, .cleanup, .status, .refresh, .token:
                 return ScenarioFinding(
                     .fault(index, key: "on"),
                     "no phone that this fault may affect has a job: `\(group.profile.journey.rawValue)` is answered at once",

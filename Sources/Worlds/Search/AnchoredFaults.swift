@@ -40,7 +40,7 @@ struct AnchoredFaults {
 
     private func faults(_ entry: FaultKindEntry, values: [FaultValues]) -> [FaultSpec] {
         let polls = self.fleet.groups.contains { $0.profile.status.polling != .off }
-        let targets = entry.targets.filter { $0 != .status || polls }
+        let targets = entry.targets.filter { $0 != .refresh && ($0 != .status || polls) }
         let kinds = values.compactMap { FaultKind(entry.id, $0) }
         return targets.flatMap { target in
             kinds.flatMap { kind in self.anchored(entry, kind, on: target) }

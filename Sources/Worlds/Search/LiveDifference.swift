@@ -117,7 +117,7 @@ extension Observation {
         case .launched, .recordKept, .bookKept, .reviewRestored, .clockSet, .regionTaken, .photosTaken,
             .photoPrepared, .bookRead, .filePrepared, .photoRejected, .enriched,
             .slotTaken, .slotGiven, .found, .uploadAccepted, .keySent, .lookupAnswered, .rateLimited,
-            .resultsDecoded, .booksListed, .booksNotFound, .booksPromised, .resultsGivenUp,
+            .tokenExchanged, .resultsDecoded, .booksListed, .booksNotFound, .booksPromised, .resultsGivenUp,
             .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .streamOpened, .firstEvent,
             .eventApplied,
             .eventIgnored, .ping, .reconnected, .reconnectGivenUp, .reconnectSuperseded:

@@ -94,7 +94,8 @@ struct SwarmFaults {
         let hasWindow = isOfPhone || entry.mustEnd || self.draws.happens(.percent(40), .window, key)
         var spec = FaultSpec(
             id: "\(entry.name)-\(item + 1)", kind: kind,
-            target: self.draws.one(of: entry.targets, .target, key), chance: .always, window: .always,
+            target: self.draws.one(of: entry.targets.filter { $0 != .refresh }, .target, key),
+            chance: .always, window: .always,
             trigger: .atOnce, count: self.count(entry, key: key), scope: self.scope(key: key))
         if hasWindow {
             spec.window.at = self.draws.interval(in: Self.earliest, .windowStart, key)

@@ -89,7 +89,7 @@ extension FaultSpec {
     /// Whether it acts on requests for a job only.
     fileprivate var needsJob: Bool {
         switch self.target {
-        case .stream, .results, .cleanup, .status, .token: true
+        case .stream, .results, .cleanup, .status, .refresh, .token: true
         case .upload, .link, .app: false
         }
     }

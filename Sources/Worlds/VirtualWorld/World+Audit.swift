@@ -211,27 +211,31 @@ extension World {
 
     /// Checks the parts of a request that a server reads.
     mutating func checkForm(
-        of request: AppRequest, _ headers: [HeaderField], body: RequestForm.Body, of phone: Int
+        of request: AppRequest, _ headers: [HeaderField], body: RequestForm.Body,
+        token refresh: TokenRefresh? = nil, of phone: Int
     ) {
         var lines = headers
         var tokens: [RequestForm.Token] = []
         while let index = lines.indices.first(where: { lines[$0].isNamed(HeaderName.authorization) }) {
             let value = lines.remove(at: index).value
             let isBearer = value.hasPrefix("Bearer ") && value.utf8.count > 7
-            let isForeign = self.isForeign(value, request, of: phone)
-            tokens.append(isBearer ? isForeign ? .foreign : .own : .unreadable)
+            let kind = self.kind(of: value, request.target, request, of: phone)
+            tokens.append(isBearer ? kind : .unreadable)
         }
         while let index = lines.indices.first(where: { lines[$0].isNamed("Sec-WebSocket-Protocol") }) {
             let value = lines.remove(at: index).value
             let isOurs = value.hasPrefix(ProgressSocket.subprotocolPrefix)
             let token = value.dropFirst(ProgressSocket.subprotocolPrefix.utf8.count)
-            let isForeign = isOurs && self.isForeign("Bearer \(token)", request, of: phone)
-            tokens.append(isOurs ? isForeign ? .foreign : .own : .unreadable)
+            tokens.append(
+                isOurs ? self.kind(of: "Bearer \(token)", request.target, request, of: phone) : .unreadable)
         }
         let inQuery = Self.tokenOfQuery(request.target)
         if let token = inQuery?.token {
-            let isForeign = self.isForeign("Bearer \(token)", request, of: phone)
-            tokens.append(isForeign ? .foreign : .own)
+            tokens.append(self.kind(of: "Bearer \(token)", request.target, request, of: phone))
+        }
+        if let refresh {
+            let target = ProgressSocket.target(refresh.jobId)
+            tokens.append(self.kind(of: "Bearer \(refresh.oldToken)", target, request, of: phone))
         }
         self.forms.append(
             RequestForm(
@@ -240,11 +244,17 @@ extension World {
                 target: inQuery?.target ?? request.target, headers: lines, tokens: tokens, body: body))
     }
 
-    /// Whether a request shows a token of another job, which is a finding.
-    private mutating func isForeign(_ authorization: String, _ request: AppRequest, of phone: Int) -> Bool {
-        let isForeign = self.server.isTokenOfOtherJob(authorization: authorization, target: request.target)
-        if isForeign { self.find(.strayToken(request.operation), of: phone) }
-        return isForeign
+    /// Whose token a request for this target shows. One of another job is a finding.
+    private mutating func kind(
+        of authorization: String, _ target: String, _ request: AppRequest, of phone: Int
+    ) -> RequestForm.Token {
+        switch self.server.owner(ofToken: authorization, target: target) {
+        case .thisJob: return .own
+        case .thisJobBefore: return .former
+        case .otherJob:
+            self.find(.strayToken(request.operation), of: phone)
+            return .foreign
+        }
     }
 
     /// A stream is requested: a process that starts now must find its job.

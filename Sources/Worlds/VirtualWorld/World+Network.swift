@@ -111,6 +111,9 @@ extension World {
         case .text(let scan, let text):
             self.checkForm(of: request, headers, body: .document(of: scan, .json), of: phone)
             self.send(request, headers, text.body, on: wire, at: arrival)
+        case .token(let refresh):
+            self.checkForm(of: request, headers, body: .token, token: refresh, of: phone)
+            self.send(request, headers, refresh.body, on: wire, at: arrival)
         case .photos(let scan, let count):
             headers.append(HeaderField("Content-Type", Self.uploadType))
             self.sendPhotos(request, headers, of: scan, count: count, of: phone, on: wire, at: arrival)

@@ -107,6 +107,7 @@ struct ScenarioWriterTests {
                 status-interval: 2s
                 status-requests-max: 75
                 stream-token: header
+                token-refresh: 90m
                 network: perfect
                 scans: 1
                 photos: shelves

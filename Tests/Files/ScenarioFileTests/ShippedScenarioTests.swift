@@ -58,6 +58,7 @@ struct ShippedScenarioTests {
         (.streamDeadDetected, "half-open", [.silenceFound]),
         (.streamParseRobust, "network-drops", [.endWithoutTerminal]),
         (.authNoStaleUse, "token-expiry", [.tokenRefused, .restarted]),
+        (.authOneExchange, "websocket-tokens", []),
         (.retryBudget, "outage", [.connectRefused]),
         (.deviceNotStuck, "outage", [.pathLost]),
         (.scanSettles, "outage", [.pathLost]),

@@ -44,6 +44,59 @@ import Testing
             ])
     }
 
+    /// A job whose token is exchanged after nine of its ten minutes, and whose stream is requested so long after that.
+    private static func exchanged(_ pause: Interval, _ status: Int, isReceived: Bool = true) -> [String] {
+        HarnessStory {
+            $0.upload()
+            $0.pass(.minutes(9))
+            $0.ask(.refresh)
+            $0.backend(.tokenExchanged(job: $0.job), .answered(.refresh, attempt: 1, status: 200))
+            let exchanged = $0.now
+            if isReceived {
+                $0.get(.refresh, 200)
+                $0.phone(.tokenExchanged(job: $0.job, took: .milliseconds(2)))
+            }
+            $0.pass(pause - .milliseconds(2) - ($0.now - exchanged))
+            $0.exchange(.stream, status)
+        }.errors()
+    }
+
+    @Test func `a new token is good for a lifetime of its own, and one that was lost saves no phone`() {
+        let lifetime = HarnessStory.server.tokenLifetime
+        #expect(Self.exchanged(lifetime - .milliseconds(1), 200) == [])
+        #expect(Self.exchanged(lifetime, 401) == [])
+        #expect(Self.exchanged(lifetime, 200) == ["stream was accepted with a token that had expired"])
+        #expect(
+            Self.exchanged(lifetime - .milliseconds(1), 401) == [
+                Self.unexplained("stream was answered with 401")
+            ])
+        #expect(Self.exchanged(.seconds(50), 200, isReceived: false) == [])
+        #expect(Self.exchanged(.seconds(70), 401, isReceived: false) == [])
+        #expect(
+            Self.exchanged(.seconds(50), 401, isReceived: false) == [
+                Self.unexplained("stream was answered with 401")
+            ])
+    }
+
+    @Test func `a request on its way when the token is exchanged has shown the old one`() {
+        func errors(after pause: Interval) -> [String] {
+            HarnessStory {
+                $0.upload()
+                $0.pass(.minutes(9))
+                $0.pass()
+                $0.phone(.requestSent(.stream, attempt: 1, job: $0.job, lastEventID: nil))
+                $0.exchange(.refresh, 200, seen: .tokenExchanged(job: $0.job))
+                $0.phone(.tokenExchanged(job: $0.job, took: .milliseconds(2)))
+                $0.pass(pause)
+                $0.backend(.requested(.stream, attempt: 1, connection: 1))
+                $0.backend(.answered(.stream, attempt: 1, status: 401))
+                $0.get(.stream, 401)
+            }.errors()
+        }
+        #expect(errors(after: .seconds(70)) == [])
+        #expect(errors(after: .seconds(50)) == [Self.unexplained("stream was answered with 401")])
+    }
+
     @Test func `a WebSocket can be joined again for 60 s, a stream while its token is good`() {
         func errors(_ transport: StreamTransport, after pause: Interval) -> [String] {
             HarnessStory {

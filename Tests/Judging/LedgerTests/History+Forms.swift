@@ -10,9 +10,10 @@ extension History {
     /// In their order.
     var forms: [RequestForm] {
         self.observations.compactMap { seen in
-            guard case .phone(.requestSent(let operation, let attempt, let job, let index)) = seen.what else {
-                return nil
-            }
+            guard case .phone(.requestSent(let operation, let attempt, let job, let index)) = seen.what,
+                // v3, which these phones speak, does not have it.
+                operation != .refresh
+            else { return nil }
             return Self.form(seen, operation, attempt, job ?? "none", after: index)
         }
     }
@@ -52,6 +53,7 @@ extension History {
             form.target += "/cleanup"
         case .status: break
         case .cancel: form.method = "DELETE"
+        case .refresh: break
         }
         return form
     }

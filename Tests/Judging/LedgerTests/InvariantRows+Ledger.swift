@@ -95,7 +95,8 @@ extension Invariant {
         case .bookShown: .bookShown
         case .textKeptForCause: .textKeptForCause
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
-            .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
+            .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .authOneExchange, .retryBudget,
+            .deviceNotStuck,
             .scanSettles,
             .timersClean, .timeSane, .requestOneFate, .linkConserves, .memoryBounded, .authNoLeak,
             .herdBounded, .othersUnharmed, .requestWellFormed, .targetJobUnique, .targetJobAddressed,

@@ -430,6 +430,7 @@ extension Invariant {
         case .streamDeadDetected: .streamDeadDetected
         case .streamParseRobust: .streamParseRobust
         case .authNoStaleUse: .authNoStaleUse
+        case .authOneExchange: .authOneExchange
         case .retryBudget: .retryBudget
         case .deviceNotStuck: .deviceNotStuck
         case .scanSettles: .scanSettles
@@ -776,6 +777,29 @@ extension InvariantRow {
         ],
         scenario: ShippedScenario(name: "token-expiry"))
 
+    fileprivate static let authOneExchange = InvariantRow(
+        broken: Example("a token that is good for 31 minutes") { $0.exchangeToken(after: .minutes(89)) },
+        kept: Example("one that is good for 30") { $0.exchangeToken(after: .minutes(90)) },
+        excuses: [
+            Excuse(
+                name: "a token that the server has replaced is as old as the new one",
+                inside: Example("90 minutes after an exchange") {
+                    $0.exchangeToken(after: .minutes(90), isLast: false)
+                    $0.exchangeToken(again: 2, after: .minutes(90))
+                },
+                outside: Example("89 minutes after it") {
+                    $0.exchangeToken(after: .minutes(90), isLast: false)
+                    $0.exchangeToken(again: 2, after: .minutes(89))
+                }),
+            Excuse(
+                name: "a WebSocket",
+                inside: Example("of a job that is followed by one") { $0.exchangeToken(after: .minutes(90)) },
+                outside: Example("of a job that is followed by an event stream") {
+                    $0.exchangeToken(by: .sse, after: .minutes(90))
+                }),
+        ],
+        scenario: ShippedScenario(name: "websocket-tokens"))
+
     fileprivate static let retryBudget = InvariantRow(
         broken: Example("a lost stream is asked for after 502 ms") {
             $0.loseStream(wait: .milliseconds(502))
@@ -1072,5 +1096,27 @@ extension Example {
             script(&$0)
             $0.backend(.expired(job: $0.job))
         }
+    }
+}
+
+extension History {
+    /// A job is uploaded and followed, and its token exchanged. `again`: the attempt of another exchange of the same job.
+    fileprivate mutating func exchangeToken(
+        again attempt: UInt32? = nil, by transport: StreamTransport = .websocket, after time: Interval,
+        isLast: Bool = true
+    ) {
+        if attempt == nil {
+            self.launch()
+            self.capture()
+            self.upload()
+            self.answer(.upload, 202)
+            self.phone(.jobFollowed(job: self.job, by: transport))
+        }
+        self.pass(time)
+        self.send(.refresh, attempt: attempt ?? 1, job: self.job)
+        self.backend(.tokenExchanged(job: self.job))
+        self.phone(.replied(.refresh, attempt: attempt ?? 1, status: 200, took: .milliseconds(5)))
+        self.phone(.tokenExchanged(job: self.job, took: .milliseconds(5)))
+        if isLast { self.backend(.expired(job: self.job)) }
     }
 }

@@ -66,6 +66,7 @@ struct InvariantSubjects {
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.count(.requestOneFate, .requestWellFormed)
             if attempt > 1 { self.count(.retryBudget) }
+            if operation == .refresh { self.count(.authOneExchange) }
             if attempt > 1, operation == .cleanup { self.count(.jobCleaned) }
             if operation == .cleanup { self.count(.jobNotCleanedEarly, .jobSilentAfterCleanup) }
             if job != nil { self.count(.authNoLeak) }

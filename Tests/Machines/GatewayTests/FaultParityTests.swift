@@ -244,6 +244,7 @@ extension TwoWays {
             guard case .backend(let payload) = observation.what else { continue }
             switch payload {
             case .eventWritten, .pingWritten, .rowsTaken, .bookLookedUp, .textLookedUp, .resultsServed,
+                .tokenExchanged,
                 .found,
                 .circuitOpened, .circuitClosed, .upstreamFailed, .targetBroke, .targetTried, .targetProbed,
                 .targetEvent:

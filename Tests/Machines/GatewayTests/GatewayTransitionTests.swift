@@ -69,7 +69,7 @@ struct GatewayBench {
         let path = "/v3/jobs/scans" + (operation == .upload ? "" : "/\(Self.job)/\(operation)")
         let method =
             switch operation {
-            case .upload: "POST"
+            case .upload, .refresh: "POST"
             case .cleanup: "DELETE"
             case .stream, .results, .status, .cancel: "GET"
             }

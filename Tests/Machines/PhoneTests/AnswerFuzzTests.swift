@@ -45,7 +45,7 @@ import Testing
                 switch request.operation {
                 case .upload: Self.uploads
                 case .stream: Self.streams
-                case .results, .cleanup, .status, .cancel: Self.results
+                case .results, .cleanup, .status, .cancel, .refresh: Self.results
                 }
             let usual = request.operation == .upload ? 202 : 200
             let status =

@@ -91,6 +91,7 @@ struct ProfileTests {
         var profile = NamedProfile.swiftwingLegacy.profile(with: off)
         #expect(profile != .contract)
         profile.name = "contract"
+        profile.token = ClientProfile.contract.token
         #expect(profile == .contract)
     }
 

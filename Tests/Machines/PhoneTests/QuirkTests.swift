@@ -179,7 +179,7 @@ struct QuirkTests {
                     phone.openStream(scan)
                     let job = request.target.split(separator: "/")[3]
                     phone.stream(Wording.completed(job: String(job), books: 2), scan)
-                case .cleanup, .results, .status, .cancel:
+                case .cleanup, .results, .status, .cancel, .refresh:
                     phone.answer(request.operation, 204, scan: scan)
                 }
             }

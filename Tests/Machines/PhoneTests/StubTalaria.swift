@@ -48,7 +48,7 @@ struct StubTalaria {
             self.jobs[job].isClean = true
             self.effectiveDeletes += 1
             return self.answer(request, 204, [])
-        case .status, .cancel:
+        case .status, .cancel, .refresh:
             Issue.record("a request that the contract phone does not make")
             return []
         }

@@ -78,7 +78,7 @@ struct WholeTests {
         case .stream: phone.handle(.replyBytes(request.id, Array(event(luck, job: job).utf8)[...]))
         case .results: phone.answer(.results, 200, Wording.results(job: job, books: 2), scan: scan)
         case .cleanup: phone.answer(.cleanup, luck.isMultiple(of: 3) ? 404 : 204, scan: scan)
-        case .status, .cancel: break
+        case .status, .cancel, .refresh: break
         }
     }
 

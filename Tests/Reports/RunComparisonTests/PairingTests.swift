@@ -270,7 +270,7 @@ import Testing
                 "profile", "text-enrichment", "enrichment-answer", "photo-below", "preprocess", "resume",
                 "cleanup", "cancel", "review", "inline-books", "result-events", "streams-max", "idle-timeout",
                 "request-timeout", "status-polling", "status-interval", "status-requests-max", "transport",
-                "stream-token", "retries",
+                "stream-token", "token-refresh", "retries",
             ])
     }
 

@@ -153,6 +153,7 @@ struct TemporaryFolder: ~Copyable {
         attempts.results = 3
         attempts.cleanup = 4
         attempts.status = 5
+        attempts.refresh = 6
         let text = "a \"quoted\" \\ back\u{8}\n\u{1F}\u{7F} / é 📚\u{2028}"
         var full = DurableScan(
             scan: 9, photo: 3, capturedUnixMs: 1_700_000_000_123,
@@ -163,6 +164,7 @@ struct TemporaryFolder: ~Copyable {
             booksApplied: [], cause: text, attempts: attempts,
             tokenExpiries: 2, retryableErrors: 1, completed: false, refusal: "NOT_A_SHELF")
         full.job?.earlierStreams = 3
+        full.job?.refreshDueUnixNs = 1_700_000_000_126_000_001
         full.isVolatile = true
         full.photos = 4
         full.journey = .csvImport
@@ -170,8 +172,8 @@ struct TemporaryFolder: ~Copyable {
         full.cancelDueUnixNs = 1_700_000_000_125_000_001
         full.isCanceled = true
         #expect(Mirror(reflecting: full).children.count == 19, "a new member is to be written too")
-        #expect(full.job.map { Mirror(reflecting: $0).children.count } == 6)
-        #expect(Mirror(reflecting: attempts).children.count == 5)
+        #expect(full.job.map { Mirror(reflecting: $0).children.count } == 7)
+        #expect(Mirror(reflecting: attempts).children.count == 6)
         let book = Book(
             title: text, author: text, isbn: "978", confidence: 0.1, enrichmentStatus: .notFound,
             coverUrl: "https://a/b")

@@ -2,7 +2,7 @@ import SimBase
 import Talaria
 
 extension FaultTable {
-    private static let exchanges: [FaultTarget] = [.upload, .stream, .results, .cleanup, .status]
+    private static let exchanges: [FaultTarget] = [.upload, .stream, .results, .cleanup, .status, .refresh]
 
     /// The fields that define the position at which an exchange ends.
     private static let cutFields: [FaultField] = [

@@ -21,7 +21,7 @@ extension FaultTable {
             example: "{do: rate-limit, quota: 1 per 4s, retry-after: 2s}"),
         FaultKindEntry(
             .httpError, "http-error", .server, [.endsExchange, .refusesJobRequests],
-            on: [.upload, .stream, .results, .cleanup, .status],
+            on: [.upload, .stream, .results, .cleanup, .status, .refresh],
             fields: [
                 .required("status", .integer(400...599), example: "503", "status of the response"),
                 .optional(

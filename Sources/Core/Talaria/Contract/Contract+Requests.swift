@@ -15,7 +15,7 @@ extension Contract {
     package static func queryParameters(of operation: Operation) -> [String] {
         switch operation {
         case .results: ["format"]
-        case .upload, .stream, .cleanup, .status, .cancel: []
+        case .upload, .stream, .cleanup, .status, .cancel, .refresh: []
         }
     }
 

@@ -122,6 +122,17 @@ extension Contract {
                             ]))), "The rows with a flaw"),
         ])
 
+    static let v2OldToken = ContractObject(
+        "V2OldToken", "The token of a job that is to be exchanged",
+        [Self.jobId, .always("oldToken", .text(format: nil), "The token")])
+
+    static let v2NewToken = Self.v2(
+        "V2NewToken", "A new token of a job",
+        [
+            .always("token", .text(format: nil), "The token"),
+            .always("expiresIn", .integer(0...Int.max), "How long it is good, seconds"),
+        ])
+
     static let v2Canceled = Self.v2(
         "V2Canceled", "The job is canceled, or was over",
         [

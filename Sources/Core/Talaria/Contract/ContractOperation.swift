@@ -51,13 +51,16 @@ package struct ContractOperation: Sendable {
 
     package var method: String {
         switch self.operation {
-        case .upload: "POST"
+        case .upload, .refresh: "POST"
         case .stream, .results, .status: "GET"
         case .cleanup, .cancel: "DELETE"
         }
     }
 
-    var hasToken: Bool { self.operation != .upload && !self.journeys[0].isPublic }
+    /// In its header; an exchange has the old one in its body.
+    var hasToken: Bool {
+        self.operation != .upload && self.operation != .refresh && !self.journeys[0].isPublic
+    }
 
     /// Whether an answer with this status is in the contract.
     package func has(status: Int) -> Bool { self.answers.contains { $0.status == status } }
@@ -65,7 +68,9 @@ package struct ContractOperation: Sendable {
     /// The operations on a job that this one accepts.
     var next: [ContractOperation] {
         guard self.operation == .upload else { return [] }
-        return Self.all.filter { $0.operation != .upload && $0.journeys.contains(self.journeys[0]) }
+        return Self.all.filter {
+            $0.operation != .upload && $0.operation != .refresh && $0.journeys.contains(self.journeys[0])
+        }
     }
 
     /// The name of an answer in the document; nil for an answer of this operation alone.
@@ -88,6 +93,7 @@ package struct ContractOperation: Sendable {
             case .results: .results(jobId: job)
             case .cleanup: .cleanup(jobId: job)
             case .status, .cancel: .job(jobId: job)
+            case .refresh: .refresh
             }
         self.journeys = journeys
         self.operation = operation
@@ -246,6 +252,12 @@ extension ContractOperation {
             Journey.all(.v2).filter(\.hasJobs), .cleanup, id: "cancelV2Job",
             "Cancels a job of v2 and removes its results",
             [.success(200, .json(Contract.v2Canceled), "The job is canceled, or was over")]
+                + Answer.ofV2Jobs),
+        Self(
+            Journey.all(.v2).filter(\.hasJobs), .refresh, id: "refreshToken",
+            "Exchanges the token of a job in the last 30 minutes of its life",
+            body: .json(Contract.v2OldToken),
+            [.success(200, .json(Contract.v2NewToken), "The new token; the old one is good for 5 minutes")]
                 + Answer.ofV2Jobs),
         Self(
             [.bookEnrichment], .upload, id: "enrichBook", "Looks up the book of a barcode",

@@ -109,7 +109,7 @@ package enum OpenAPIDocument {
         case .stream: parameters.append(Self.reference("parameters", "LastEventID"))
         case .results where operation.version.hasResultsFormats:
             parameters.append(Self.reference("parameters", "Format"))
-        case .upload, .results, .cleanup, .status, .cancel: break
+        case .upload, .results, .cleanup, .status, .cancel, .refresh: break
         }
         let security: [YAMLValue] = operation.hasToken ? [.map([("bearer", .list([]))])] : []
         let responses = operation.answers.map { answer in

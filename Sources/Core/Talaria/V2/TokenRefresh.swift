@@ -33,3 +33,35 @@ package struct TokenRefresh: Hashable, Sendable {
         }
     }
 }
+
+/// The answer to such a request.
+package struct NewToken: Hashable, Sendable {
+    package let token: String
+    /// From its answer on; nil if it does not say.
+    package let life: Interval?
+
+    /// Nil, with the reason noted, if it has no token.
+    package init?(_ bytes: [UInt8], into notes: inout ContractNotes) {
+        guard let body = LeanObject(optional: bytes, "the new token", into: &notes) else { return nil }
+        if body.flag("success", .expected, into: &notes) == false {
+            notes.add("success", expected: "true", seen: "false")
+        }
+        guard let data = body.object("data", .required, into: &notes),
+            let token = data.text("token", .required, into: &notes), !token.isEmpty
+        else { return nil }
+        self.token = token
+        self.life = data.integer("expiresIn", .expected, into: &notes).map {
+            .seconds(Int64(min(max(0, $0), 86_400)))
+        }
+        body.compare(with: Contract.v2NewToken, into: &notes)
+    }
+}
+
+/// The job that a token belongs to, for a request for one job.
+package enum TokenOwner: Hashable, Sendable {
+    /// The job that is requested, or one that is gone, of which it is not known.
+    case thisJob
+    /// It was exchanged for another one.
+    case thisJobBefore
+    case otherJob
+}

@@ -52,6 +52,7 @@ final class V2Paths: Sendable {
         case .stream(let id): jobs + id + "/stream"
         case .results(let id): jobs + id + "/results"
         case .cleanup(let id): Self.allJobs + id
+        case .refresh: TokenRefresh.path
         }
     }
 

@@ -90,6 +90,7 @@ package struct ClientProfile: Hashable, Sendable {
             case .results: self.timeouts.results
             case .status: self.timeouts.status
             case .cleanup, .cancel: self.timeouts.cleanup
+            case .refresh: nil
             case .stream: self.stream.connectTimeout
             }
         return own ?? self.requestTimeout

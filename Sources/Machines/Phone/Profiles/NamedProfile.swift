@@ -200,6 +200,8 @@ package struct NamedProfile: Sendable {
     private static func base(_ name: String) -> ClientProfile {
         var profile = ClientProfile.contract
         profile.name = name
+        // No client that ships does it.
+        if name != ClientProfile.contract.name { profile.token.refreshAfter = nil }
         return profile
     }
 }

@@ -162,6 +162,18 @@ extension ProfileValue {
             job is not deleted: its DELETE would fail as well.
             """
         },
+        ProfileValue(
+            "token.refresh-after", .contract("section 2.5"),
+            { $0.token.refreshAfter.map { Self.text($0) } ?? "off" }
+        ) {
+            $0.token.refreshAfter.map {
+                """
+                The token of a job that is followed by WebSocket is exchanged for a new one \(Self.prose($0)) after the upload, and \
+                again 30 minutes before the end of the new one. A failed exchange is made again at most \
+                \(AppLimits.refreshFailuresMax) times.
+                """
+            } ?? "No token is exchanged for a new one."
+        },
         ProfileValue("token.stream", .contract("section 7, C13"), { $0.token.stream.rawValue }) {
             switch $0.token.stream {
             case .header:

@@ -128,6 +128,9 @@ package struct TokenPolicy: Hashable, Sendable {
     package var uploadsMax = 3
     /// Where a request for a stream has the token.
     package var stream = TokenPlace.header
+    /// How long after the upload the token of a job that is followed by WebSocket is exchanged for a new one; nil for a client
+    /// that does not. An answer that names the life of the new token sets the next time.
+    package var refreshAfter: Interval? = ContractLimit.tokenLifetime - TokenRefresh.window
 }
 
 /// Where a request has its token (Docs/contract.md section 7, C13).
