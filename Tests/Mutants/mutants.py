@@ -20,6 +20,7 @@ import argparse
 import collections
 import concurrent.futures
 import contextlib
+import glob
 import hashlib
 import json
 import os
@@ -347,6 +348,23 @@ def runs(options, world):
     return made
 
 
+def summary(folder):
+    """What a run has left or, of a scenario that runs once for each of two transports, both runs together."""
+    paths = [os.path.join(folder, "summary.json")]
+    if not os.path.exists(paths[0]):
+        paths = sorted(glob.glob(os.path.join(folder, "*", "summary.json")))
+    summaries = []
+    for path in paths:
+        with open(path) as file:
+            summaries.append(json.load(file))
+    if len(summaries) == 1:
+        return summaries[0]
+    both = {key: sum((one.get(key, []) for one in summaries), []) for key in ("invariants", "slos", "notes")}
+    both["failure"] = next((one["failure"] for one in summaries if one.get("failure")), None)
+    both["runs"] = [{key: value for key, value in one.items() if key not in VARIES} for one in summaries]
+    return both
+
+
 def described(run):
     return "%s seed %d%s%s" % (
         run.scenario, run.seed, " --settle " + SETTLE if run.settle else "", "" if run.world == "virtual" else " " + run.world)
@@ -446,8 +464,7 @@ class Session:
                 words += ["--target", url]
             code = self.wait(
                 self.start(words, bug), self.options.limit if run.world == "virtual" else REAL_LIMIT)
-            with open(os.path.join(output, "summary.json")) as file:
-                return Outcome(code, json.load(file))
+            return Outcome(code, summary(output))
         except (OSError, ValueError):
             return Outcome(code, {})
         finally:
