@@ -75,6 +75,8 @@ class Load:
     # Phones of a closed load that begin in a second.
     ramp: int = 2_000
     is_idle: bool = False
+    # Whether a journey is the look-up of a single book: one request, without a photo or a job.
+    is_lookup: bool = False
     # How long phones begin journeys; None: for the warm-up, the window and a second more.
     begins: float = None
     # The window opens when so many streams are open.
@@ -154,14 +156,16 @@ class Ours:
 
     def __init__(self, load, server, seconds, folder):
         self.folder, self.output = folder / "ours", folder / "ours.txt"
+        self.journeys = "scans.completed" if load.is_lookup else "jobs.cleaned"
         scans = 1 if load.is_idle else int(JOURNEYS_A_SECOND_MAX * seconds / load.phones) + 1
         start = max(1, round(load.phones * 1000 / load.ramp))
         model = f"arrivals: {load.rate}/s, spacing: {self.spacing}" if load.rate else f"think: 0s, start: 0ms..{start}ms"
+        journey = "journey: book-enrichment" if load.is_lookup else f"photos: [{PHOTO}], preprocess: once"
         scenario = folder / "live.scenario"
         scenario.write_text(
             "scenario: 1\nname: live\ndrain: 60s\ntrial: {judge: off, probes: off, witness: off}\n"
             f"fleet: {{phones: {{phones: {load.phones}, network: perfect, scans: {scans}, {model}, "
-            f"photos: [{PHOTO}], preprocess: once, idle-timeout: 10m}}}}\n")
+            f"{journey}, idle-timeout: 10m}}}}\n")
         duration = [] if load.is_idle else ["--duration", f"{round(seconds * 1000)}ms"]
         # With a processor that has no rest, timers are late, and the run says so by its exit code.
         self.exits = (0,) if load.rate or load.is_idle else (0, 98)
@@ -174,7 +178,7 @@ class Ours:
     def counted(self):
         counters = json.loads((self.folder / "summary.json").read_text())["counters"]
         return {
-            "journeys": counters["jobs.cleaned"], "events": counters["sse.events"],
+            "journeys": counters[self.journeys], "events": counters["sse.events"],
             "errors": counters["contract.findings"] + counters["scans.captured"] - counters["scans.completed"],
         }
 

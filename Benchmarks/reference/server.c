@@ -1,7 +1,8 @@
 // A reference server for the benchmarks of the live fleet: one thread, epoll, keep-alive, no allocation for a request.
 //
 // It serves the journey of Docs/contract.md, section 1: an upload, a stream of events that ends with `completed` without
-// books, the results, and the cleanup. It records when it saw each step of each job, by CLOCK_MONOTONIC.
+// books, the results, and the cleanup. It records when it saw each step of each job, by CLOCK_MONOTONIC. A look-up of a single
+// book (section 3.2) is a journey of one request, without a job: the book has the barcode of the request as its ISBN.
 //
 //   server [--port N] [--gap-us N] [--events N] [--books N] [--ping-ms N] [--counts FILE] [--jobs FILE]
 //
@@ -34,6 +35,7 @@ enum {
     EVENT_TIMES = 8,     // of a job with more events: the first seven and the last
     ID_LENGTH = 36,
     TOKEN_LENGTH = 64,
+    BARCODE_LENGTH = 13,
 };
 
 // Read by other processes while the server runs. Eight bytes each, in this order.
@@ -333,6 +335,25 @@ static void begin_upload(int fd, const char *device, const char *body, size_t re
     if (c->body_left == 0) finish_upload(fd);
 }
 
+// Answers a look-up of a single book, whose body has come with its head.
+static void answer_lookup(int fd, const char *body) {
+    static const char key[] = "{\"barcode\":\"";
+    const char *barcode = strncmp(body, key, sizeof key - 1) == 0 ? body + sizeof key - 1 : "";
+    if (strspn(barcode, "0123456789") != BARCODE_LENGTH) {
+        unexpected(fd, "400 Bad Request", "No barcode", "INVALID_REQUEST");
+        return;
+    }
+    uint64_t milliseconds;
+    char text[512];
+    int all = snprintf(
+        text, sizeof text,
+        "{\"data\":{\"author\":\"Author\",\"isbn\":\"%.*s\",\"title\":\"Book\",\"vectorized\":false},"
+        "\"metadata\":{\"cached\":false,\"source\":\"auto\",\"timestamp\":\"%s\"},\"success\":true}",
+        BARCODE_LENGTH, barcode, timestamp(&milliseconds));
+    counts->uploads++;
+    if (answer(fd, "200 OK", "application/json", text, (size_t)all)) counts->journeys++;
+}
+
 static void open_stream(int fd, struct job *job) {
     static const char head[] =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache, no-store, must-revalidate\r\n"
@@ -367,7 +388,7 @@ static void send_results(int fd, uint32_t number) {
 
 // A complete head stands in the buffer, ended by a zero; `body` begins behind it.
 static void handle_request(int fd, char *head, char *body, size_t received) {
-    static const char path[] = "/v3/jobs/scans";
+    static const char path[] = "/v3/jobs/scans", lookup[] = "POST /api/v2/books/enrich ";
     struct connection *c = &connections[fd];
     size_t length;
     const char *value = header(head, "Connection", &length);
@@ -376,6 +397,10 @@ static void handle_request(int fd, char *head, char *body, size_t received) {
     c->body_left = length > 0 ? strtoull(value, NULL, 10) : 0;
     size_t device_length;
     const char *device = header(head, "X-Device-ID", &device_length);
+    if (strncmp(head, lookup, sizeof lookup - 1) == 0 && device_length == ID_LENGTH && received == c->body_left) {
+        answer_lookup(fd, body);
+        return;
+    }
     char *target = strchr(head, ' ');
     if (!target || strncmp(target + 1, path, sizeof path - 1) != 0 || device_length != ID_LENGTH) {
         unexpected(fd, "400 Bad Request", "Not a request of the journey", "INVALID_REQUEST");
