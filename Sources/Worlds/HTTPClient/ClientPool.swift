@@ -443,6 +443,9 @@ extension ClientPool {
         let head = self.takeEvents(of: channel, at: now)
         if case .ended(let failure, let isKept) = outcome {
             self.end(channel, failure, isKept: isKept, head, at: now)
+        } else if outcome == .close {
+            // An idle connection has no exchange. Left open, its end would be ready to be read for ever.
+            self.release(channel)
         } else if self.deliver(channel.id, of: channel.phone, head, at: now) {
             self.follow(channel, outcome)
         }

@@ -107,6 +107,18 @@ import Testing
         #expect(bodies == [.body("127.0.0.2"), .body("127.0.0.3"), .body("127.0.0.2"), .body("127.0.0.3")])
     }
 
+    @Test(arguments: [Way.own, .ownWithTLS])
+    func `an idle connection that the server closes is closed`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
+        bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
+        #expect(bench.finish(bench.get(0)))
+        #expect(bench.pool.counts.socketsOpenNow == 1)
+        bench.server.connections[0].close()
+        #expect(bench.run(until: { bench.pool.counts.socketsOpenNow == 0 }))
+        #expect(bench.finish(bench.get(0)))
+        #expect(bench.server.connections.map(\.requests.count) == [1, 1])
+    }
+
     @Test(arguments: Way.allCases)
     func `under pressure replies do not leave idle connections behind`(way: Way) throws {
         let bench = try Bench(way, phones: 2)
