@@ -99,8 +99,8 @@ extension LedgerSettings {
             faultsThatCut: indexes { $0.cutting != nil },
             faultsThatGarble: indexes { $0.has(.garblesEvents) },
             faultsThatChange: indexes { $0.has(.changesEvents) },
-            // A foreign target's tokens live as long as the contract says.
-            tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))
+            tokenLifetime: hasBackendView
+                ? plan.scenario.server.backend.tokenLifetime : plan.scenario.trial.stated.tokenLifetime)
         for index in indexes({ $0.effects.takesBooks || $0 == .truncateResults }) {
             self.faultsThatTakeBooks[index] = faults[index].id
         }
