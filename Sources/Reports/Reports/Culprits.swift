@@ -115,10 +115,10 @@ extension RunResult {
         if let part = self.slowPart, let cause = self.cause(of: part.activity) {
             slow.append((cause, "slow scans: \(part.activity.name)"))
         }
-        var accusations = invariants + self.knownFailures + slow
+        var accusations = invariants + self.knownFailures + self.deviations + slow
         let isAboutErrors = self.breaches.contains { breach in
             !breach.slo.selector.isLatency && (slow.isEmpty || !breach.isAboutUnfinishedScans)
-                && !self.isOfKnownFailures(breach)
+                && !self.isOfKnownFailures(breach) && !breach.isAboutFindings
         }
         if isAboutErrors {
             // Injected errors are no excuse for a broken rule.
@@ -150,6 +150,15 @@ extension RunResult {
                         ? " and \(Figures.count(others, "other invariant", "other invariants"))" : "")
             )
         ]
+    }
+
+    /// Whose messages deviate from the contract, where an objective is about these.
+    private var deviations: [(Cause, String)] {
+        guard self.breaches.contains(where: \.isAboutFindings) else { return [] }
+        let areAllJudged = self.breaches.contains { $0.slo.selector.metric == .count(.contractFindings) }
+        return self.findings.causes.entries.filter { areAllJudged || $0.cause.fault == nil }.map {
+            ($0.cause, Figures.count($0.count, "deviation from the contract", "deviations from the contract"))
+        }
     }
 
     private func isOfKnownFailures(_ breach: SLOResult) -> Bool {
@@ -243,6 +252,9 @@ extension RunResult {
 
 extension SLOResult {
     fileprivate var isAboutUnfinishedScans: Bool { self.slo.selector.metric == .count(.scansWaiting) }
+    fileprivate var isAboutFindings: Bool {
+        [.count(.contractFindings), .count(.contractBreaking)].contains(self.slo.selector.metric)
+    }
 }
 
 extension Verdict {
