@@ -308,7 +308,7 @@ class Page:
         harms = self.harms()
         wrong = [quirk.key for quirk in self.own if quirk.harm != harms[quirk.key]]
         if wrong:
-            sys.exit("page.py: QuirkHarm in ToggleTable.swift is not what the runs show of %s" % ", ".join(wrong))
+            sys.exit("page.py: QuirkHarm in ProfileToggle+Quirks.swift is not what the runs show of %s" % ", ".join(wrong))
 
     @staticmethod
     def linked(quirk):

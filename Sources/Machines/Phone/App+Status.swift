@@ -6,6 +6,12 @@ import Talaria
 // (Docs/contract.md section 1.4).
 
 extension App {
+    /// Whether the phone asks for the status of its jobs, and opens no stream.
+    var pollsFromUpload: Bool { self.profile.status.polling == .always }
+
+    /// Whether it does so once a stream is lost.
+    var pollsAfterLoss: Bool { self.profile.status.polling == .afterLoss }
+
     /// A stream was lost, and its client requests the status of the job instead of opening it again.
     mutating func pollAfterLoss(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let episode = self.active[index].stage.episode else {

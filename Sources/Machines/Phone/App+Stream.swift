@@ -10,7 +10,7 @@ extension App {
     mutating func jobRecorded(_ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let index = self.activeIndex(scan) else { preconditionFailure("a job without a scan") }
         self.observeTransport(index, at: now, into: &effects)
-        if self.profile.status.polling == .always {
+        if self.pollsFromUpload {
             let first = now + self.profile.status.interval
             self.active[index].stage = self.active[index].stage.followedByStatus(at: first)
         } else if self.pathAvailable {
@@ -34,7 +34,7 @@ extension App {
     mutating func startFollowing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
         var scan = scan
         scan.record.cause = WaitingCause.interrupted.rawValue
-        guard self.profile.status.polling != .always else {
+        guard !self.pollsFromUpload else {
             let pause = ActiveScan.Pause(until: now, floor: now)
             self.active.append(ActiveScan(scan: scan, stage: .unpolled(ActiveScan.StatusPoll(), pause)))
             self.followToken(self.active.count - 1)
@@ -199,7 +199,7 @@ extension App {
         self.active[index].stage = self.active[index].stage.lost(
             cause, asked: asked, self.profile.streamBackoff,
             draw: self.jitter(.stream, scan, attempt: attempt), at: now)
-        if self.profile.status.polling == .afterLoss {
+        if self.pollsAfterLoss {
             self.pollAfterLoss(index, at: now, into: &effects)
         } else {
             self.giveUpAfterLoss(scan, cause, at: now, into: &effects)

@@ -139,7 +139,7 @@ extension App {
         self.followToken(index)
         self.drawCancel(index, at: now)
         // The number of the first stream request is reserved in the same write.
-        if self.profile.status.polling != .always { _ = self.active[index].scan.nextAttempt(.stream) }
+        if !self.pollsFromUpload { _ = self.active[index].scan.nextAttempt(.stream) }
         let writeID = self.store(.put(self.active[index].scan.record), into: &effects)
         self.active[index].stage = self.active[index].stage.accepted(writeID)
     }

@@ -293,12 +293,4 @@ package struct App: Sendable {
 
     /// Bytes of the preview that the user is shown; 0 without one.
     package var previewBytes: Int { self.preview?.imageBytes ?? 0 }
-
-    /// Slots in use.
-    package var slotsTaken: Int {
-        var taken = self.outlasted.count
-        // By index: a closure would get a copy of each scan.
-        for index in self.active.indices where self.active[index].stage.holdsSlot { taken += 1 }
-        return taken
-    }
 }

@@ -1,5 +1,5 @@
 /// One known deviation of a client from the contract, which a scenario can switch on or off for a group. The rows are in
-/// `ToggleTable.swift`.
+/// `ProfileToggle+Quirks.swift`.
 package struct ProfileToggle: Sendable {
     package let family: Family
     /// The number that the documents give it in its family.
