@@ -57,7 +57,8 @@ let modules = [
     Module("Faults", .core, ["SimBase", "JSON", "Talaria", "Observations"]),
     Module("OriginServer", .core, ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults"]),
     // Holds a foreign backend to the contract.
-    Module("TargetTrial", .core, ["SimBase", "JSON", "Wire", "Talaria", "Observations", "OriginServer"]),
+    Module(
+        "TargetTrial", .core, ["SimBase", "JSON", "Wire", "CSV", "Talaria", "Observations", "OriginServer"]),
     // Holds the clients of a server to the contract.
     Module("ClientTrial", .core, ["SimBase", "JSON", "Wire", "Talaria", "OriginServer"]),
 

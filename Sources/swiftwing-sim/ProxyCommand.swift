@@ -67,7 +67,9 @@ enum ProxyCommand {
                     Self.origin(
                         upstream, connections, wallClockAtZero: zero,
                         trial: plan.scenario.trial.rules(
-                            isOfOwnPhones: true, isLocal: upstream.isLoopback, wallClockAtZero: zero))
+                            isOfOwnPhones: true, inGateway: true, host: upstream.host,
+                            isLocal: upstream.isLoopback,
+                            wallClockAtZero: zero))
                 },
                 tells: Self.tells)
         }
@@ -77,7 +79,8 @@ enum ProxyCommand {
             Self.origin(
                 upstream, connections, paths, wallClockAtZero: $0,
                 trial: plan.scenario.trial.rules(
-                    isOfOwnPhones: false, isLocal: upstream.isLoopback, wallClockAtZero: $0))
+                    isOfOwnPhones: false, inGateway: true, host: upstream.host, isLocal: upstream.isLoopback,
+                    wallClockAtZero: $0))
         }
     }
 

@@ -47,11 +47,13 @@ extension ContractFinding {
     package static let dottedEvent = "an event with a dotted name"
 
     /// Whether it is something in addition to the contract, which breaks no client: a member, an event or a
-    /// code that the contract does not have, or a `completed` of v2 without its job.
+    /// code that the contract does not have, a `completed` of v2 without its job, what it leaves
+    /// open, or a rule that the scenario does not insist on.
     package var isAdditional: Bool {
         [Self.member, Self.event, Self.dottedEvent].contains(self.expected)
             || self.path == "code" || self.path.hasSuffix(".code")
             || self.path == "jobId" && self.seen == "missing"
+            || self.path.hasPrefix(TargetNote.prefix) || self.path.hasPrefix(TargetRule.prefix)
     }
 
     package enum Side: Hashable, Sendable {

@@ -18,6 +18,11 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
     case text
     case socket
 
+    /// What their ids begin with.
+    package static let prefix = "target."
+    /// Its invariant, and the path of its findings where a scenario does not insist on it.
+    package var id: String { Self.prefix + self.rawValue }
+
     /// The index, from 0, in the order of `allCases`.
     package var ordinal: Int {
         switch self {
@@ -60,7 +65,7 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
         case .wait:
             "a 429 of the target says how long to wait; header and body agree, and no wait is longer than a day"
         case .limit:
-            "the target answers 429 to uploads beyond the stated limit, and only to those"
+            "the target answers 429 to uploads beyond the stated limit, and only to those, and asks for no wait beyond the next one that is allowed"
         case .errorForm:
             "errors of the target have the contract's form"
         case .cleanup:

@@ -14,13 +14,13 @@ extension TargetTrial {
         if head.status >= 400 {
             self.judgeForm(exchange, head, node, id, at: now)
             self.judgeWait(request, head, node, id, at: now)
-            if request.operation == .upload { self.judgeLimit(exchange, head, id, at: now) }
+            if request.operation == .upload { self.judgeLimit(exchange, head, node, id, at: now) }
             return
         }
         guard (200...299).contains(head.status), request.probe?.isForbidden != true else { return }
         switch request.operation {
         case .upload:
-            self.judgeLimit(exchange, head, id, at: now)
+            self.judgeLimit(exchange, head, node, id, at: now)
             self.accepted(request, node, id, at: now)
         case .results: self.read(request, node, id, at: now)
         case .status: self.judgeStatus(exchange, node, id, at: now)
@@ -33,7 +33,10 @@ extension TargetTrial {
                 self.probeDeleted(job, at: now)
             }
         case .cancel:
-            if let job = request.job { self.jobs.update(job) { $0.canceled = $0.canceled ?? now } }
+            if let job = request.job {
+                self.jobs.update(job) { $0.canceled = $0.canceled ?? now }
+                self.lookAtWitness(of: job, at: now)
+            }
         // A token that came later than the upload's is not judged.
         case .stream, .refresh: break
         }
@@ -65,36 +68,51 @@ extension TargetTrial {
                     "the websocketUrl of the job \(job.bounded) is that of the job \(named.bounded)")
             }
         }
+        self.noteLinks(node, request, id, at: now)
         // A photo that is uploaded again may get its job again, also after a DELETE.
         if let known = self.jobs[job], known.accepted != nil, known.deleted == nil { return }
         var known = TrialJob(device: device, scan: request.scan)
         known.accepted = now
         let token = node?["data"]?["authToken"]?.text ?? node?["data"]?["token"]?.text
         known.token = (token ?? node?["authToken"]?.text).map { Digest.of($0) }
+        if self.rules.probes, let token, request.journey.findsBooks {
+            known.credentials = .init(authorization: "Bearer \(token)", deviceID: request.deviceID)
+        }
         self.jobs.insert(job, known)
+        if self.rules.isOfOwnPhones { self.jobs.pair(job) }
     }
 
     /// Uploads that the target may or may not have accepted count in its favor.
     private mutating func judgeLimit(
-        _ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant
+        _ exchange: TrialExchange, _ head: TrialHead, _ node: JSONNode?, _ id: UInt64, at now: Instant
     ) {
         guard let limit = self.rules.limit else { return }
         let (request, sent) = (exchange.request, exchange.sent)
         self.attempt(.limit, request, at: now)
         guard head.status >= 400 else {
-            self.uploads.take(request.device, at: now)
-            let count = self.uploads[request.device].taken.count
+            let count = self.uploads.take(request.device, sent: sent, at: now, window: limit.window)
             guard count > limit.requests else { return }
             return self.breaks(
                 .limit, request, id, at: now,
                 "upload \(count) was taken; \(limit.requests) are allowed")
         }
-        self.uploads.refuse(request.device, sent: sent)
-        let count = self.uploads[request.device].possible.count
-        guard head.status == 429, count < limit.requests else { return }
+        guard let (count, opens) = self.uploads.refuse(request.device, sent: sent, limit: limit),
+            head.status == 429
+        else { return }
+        guard count >= limit.requests else {
+            return self.breaks(
+                .limit, request, id, at: now, "429 after \(count) uploads; \(limit.requests) are allowed")
+        }
+        guard let wait = self.wait(head, node, at: now), let opens, now + wait > opens + Self.waitTolerance
+        else { return }
         self.breaks(
-            .limit, request, id, at: now, "429 after \(count) uploads; \(limit.requests) are allowed")
+            .limit, request, id, at: now,
+            "a 429 asks for a wait of \(milliseconds: wait) ms, and the next upload is allowed in \(milliseconds: opens - now) ms"
+        )
     }
+
+    /// Waits are rounded, and may come in whole seconds.
+    private static let waitTolerance = Interval.seconds(2)
 
     // MARK: Heads
 
@@ -129,6 +147,13 @@ extension TargetTrial {
         self.attempt(.text, request, at: now)
         if let sign = books.signOfWrongText {
             self.breaks(.text, request, id, at: now, "\(source): \(sign)")
+        }
+        self.noteISBNs(books, request, id, at: now)
+        self.noteTwin(books, of: known, request, id, at: now)
+        self.notePhotos(books, of: known, request, id, at: now)
+        if known.saidNoBooks, books.count > 0 {
+            self.note(
+                .emptyBooks, request, id, at: now, "an empty list", excerpt: "\(books.count) in the results")
         }
         if let earlier = known.inline ?? known.results, let difference = books.difference(from: earlier) {
             let first = known.inline == nil ? "earlier results" : "the completed event"

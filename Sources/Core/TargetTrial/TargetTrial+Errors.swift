@@ -65,6 +65,13 @@ extension TargetTrial {
             "\(request.operation.name) was answered with \(head.status): \(problem)")
     }
 
+    /// What an answer asks for: the body says it more exactly than the header. Nil if neither asks for a wait that makes sense.
+    func wait(_ head: TrialHead, _ node: JSONNode?, at now: Instant) -> Interval? {
+        let seconds = (self.rules.wallClockAtZero + now.milliseconds) / 1_000
+        let wait = Self.wait(in: node) ?? head.retryAfter.flatMap { RetryAfter($0) }?.wait(at: seconds)
+        return wait.flatMap { (Interval.zero...Interval.hours(24)).contains($0) ? $0 : nil }
+    }
+
     private func problem(_ head: TrialHead, _ body: Interval?, at now: Instant) -> String? {
         let most = Interval.hours(24)
         if let body, !(Interval.zero...most).contains(body) {

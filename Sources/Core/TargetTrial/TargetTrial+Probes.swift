@@ -14,12 +14,19 @@ extension TargetTrial {
     /// Takes the probes that are due. Their answers come back as those of other exchanges do, by their ids.
     package mutating func takeProbes(at now: Instant) -> [ProbeOrder] {
         guard let next = self.probes.nextAt, next <= now else { return [] }
-        return self.probes.take(at: now).map { order, exchange in
+        let orders = self.probes.take(at: now)
+        for id in self.probes.takeLooks() {
+            self.noteOpen(id, at: now)
+            let job = self.exchanges[id]?.request.job.flatMap { self.jobs[$0] }
+            if job?.deleted != nil { self.probes.cancel(id) }
+        }
+        return orders.map { order, exchange in
             switch order {
             case .start(let request):
                 if let exchange { self.exchanges[request.id] = TrialExchange(exchange, sent: now) }
             case .cancel(let id):
                 self.judgeOpen(id, at: now)
+                self.noteOpen(id, at: now)
                 self.exchanges[id] = nil
             }
             return order
@@ -45,7 +52,6 @@ extension TargetTrial {
             // A job that never ends shows when it is asked for.
             self.probes.ask(.status, .status, of: job, at: now + most + self.rules.settle)
         }
-        self.probes.ask(.unknownID, .stream, of: job, at: now)
         for probe in [TargetProbe.status, .withoutDevice, .withoutToken] {
             self.probes.ask(probe, .status, of: job, at: now)
         }
@@ -77,13 +83,25 @@ extension TargetTrial {
             self.probes.ask(.fullResults, .results, of: job, at: now)
         }
         guard job.journey.version.isJudgedInDetail else { return }
+        self.probes.ask(.unknownID, .stream, of: job, at: now)
+        // The status knows of the end by then, if the job is there still.
+        self.probes.ask(.status, .status, of: job, at: now + self.rules.settle)
         self.probes.ask(.withoutToken, .results, of: job, at: now)
         guard let other = self.probes.other(than: job) else { return }
         self.probes.ask(.foreignToken, .results, of: job, other: other, at: now)
     }
 
+    /// Nobody reads the first job of a photo whose upload was repeated.
+    mutating func probeTwin(of job: TrialJob, _ request: TrialRequest, at now: Instant) {
+        guard self.rules.probes, let id = job.twin, let twin = self.jobs[id], twin.isThere,
+            let probed = ProbedJob(id, twin, request.journey)
+        else { return }
+        self.probes.ask(.results, .results, of: probed, at: now + self.rules.settle)
+    }
+
     /// The target has acknowledged a DELETE.
     mutating func probeDeleted(_ job: String, at now: Instant) {
+        self.lookAtWitness(of: job, at: now)
         guard self.rules.probes, let probed = self.probes[job] else { return }
         self.probes.leave(job)
         let moment = now + self.rules.settle
@@ -92,6 +110,12 @@ extension TargetTrial {
         }
         guard probed.journey.version.isJudgedInDetail else { return }
         self.probes.ask(.deleted, .status, of: probed, at: moment)
+    }
+
+    /// A job was removed or canceled: its second stream should end, and shows what comes if it does not.
+    mutating func lookAtWitness(of job: String, at now: Instant) {
+        guard let witness = self.jobs[job]?.witness else { return }
+        self.probes.look(at: now + self.rules.settle, for: witness)
     }
 
     // MARK: What is answered
@@ -115,11 +139,11 @@ extension TargetTrial {
             "\(exchange.request.name) \(lacking) was answered with \(head.status)")
     }
 
-    /// A stream begins with what is left of it (Docs/contract.md section 2.2).
+    /// A stream begins with what is left of it (Docs/contract.md section 2.2), and ends with that if its job is over.
     mutating func judgeUnknownID(
         _ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant
     ) {
-        self.probes.cancel(id)
+        self.probes.cancel(id, at: now + self.rules.settle)
         self.attempt(.resume, exchange.request, at: now)
         guard head.status >= 500 else { return }
         self.breaks(

@@ -13,7 +13,7 @@ extension TargetTrial {
         let hadSocket = self.jobs[job]?.hadSocket ?? false
         self.jobs.update(job) { $0.hadSocket = true }
         if !hadSocket { self.probeUsedToken(of: job, at: now) }
-        var stream = TrialStream()
+        var stream = TrialStream(opened: now)
         stream.socket = TrialSocket(opened: now, isReturn: request.isReturn && hadSocket)
         self.exchanges.update(id) { $0.stream = stream }
     }

@@ -10,14 +10,18 @@ extension TargetTrial {
         guard let exchange = self.exchanges[id], let job = exchange.request.job else { return }
         let request = exchange.request
         let kind = request.journey.kind(ofEvent: event.type)
-        guard kind != .ping else { return }
+        guard kind != .ping else { return self.judgePing(event, request, id, at: now) }
         let node = JSONNode(event.bytes)
+        guard kind != nil || event.type != "message" || node?.kind == .object else {
+            return self.notePlain(event, request, id, at: now)
+        }
         self.judgeName(in: node, of: event.type, request, id, at: now)
         let came = TrialEvent(event, kind, stream: id, after: exchange.stream?.last, at: now)
         let time = self.judgeTime(in: node, of: event.type, request, id, at: now)
         self.judgeExpiry(in: node, of: event.type, request, id, at: now)
         if request.journey.version.isJudgedInDetail { self.judgeID(of: event, came, request, id, at: now) }
         self.judgeTerminal(came, event.type, request, id, at: now)
+        self.noteProgress(event, kind, node, id, at: now)
         if !event.isInitial { self.judgeResume(came, event, request, id, at: now) }
         let known = self.jobs[job]?.events.count
         if let place = self.jobs.update(job, { $0.record(came) }) ?? nil {
@@ -34,6 +38,7 @@ extension TargetTrial {
         if kind == .result, let book = TrialBooks(ofResult: node) { self.showed(book, request, id, at: now) }
         if let kind, kind.isTerminal {
             self.judgeWhole(request, id, at: now)
+            self.noteLength(request, id, at: now)
             self.finished(kind, node, request, id, at: now)
             // What comes after the terminal event is seen, too.
             if request.probe == .witness { self.probes.cancel(id, at: now + self.rules.settle) }
@@ -136,6 +141,20 @@ extension TargetTrial {
         }
     }
 
+    /// A client goes on after the id of a ping, too.
+    private mutating func judgePing(
+        _ event: SSEEvent, _ request: TrialRequest, _ id: UInt64, at now: Instant
+    ) {
+        guard event.hasOwnID, !event.id.isEmpty, request.journey.version.isJudgedInDetail else { return }
+        self.attempt(.ids, request, at: now)
+        guard let time = event.idTime else {
+            return self.breaks(
+                .ids, request, id, at: now,
+                "a ping has the id “\(event.id.bounded)”, which is no time and type")
+        }
+        self.judgeClock(ofID: time, event, request, id, at: now)
+    }
+
     // MARK: Resuming
 
     private mutating func judgeResume(
@@ -191,7 +210,10 @@ extension TargetTrial {
         }
         guard came.isTerminal || before?.event != nil else { return }
         self.attempt(.terminal, request, at: now)
-        guard let first = before?.event, let count = before?.count, !first.isSame(as: came) else { return }
+        guard let first = before?.event, let count = before?.count else { return }
+        guard !first.isSame(as: came) else {
+            return self.note(.repeatedTerminal, request, id, at: now, "the same one twice")
+        }
         if came.isTerminal, count >= self.rules.terminalsMax {
             self.breaks(
                 .terminal, request, id, at: now,
@@ -273,13 +295,20 @@ extension TargetTrial {
         if let key = node?["summary"]?["resourceId"]?.text, !Self.isResults(key: key, of: job) {
             self.breaks(.resultsAgree, request, id, at: now, "the resourceId is “\(key.bounded)”")
         }
-        if known.end == nil { self.probeResults(of: job, at: now) }
+        if known.end == nil {
+            self.probeResults(of: job, at: now)
+            self.probeTwin(of: known, request, at: now)
+        }
         let books = TrialBooks(node?["books"])
         if request.journey.version.completedHasBooks, books == nil, node?["resultsUrl"]?.text == nil {
             self.breaks(
                 .resultsAgree, request, id, at: now, "the completed event has neither books nor a resultsUrl")
         }
-        guard let books, books.count > 0 else { return }
+        guard let books, books.count > 0 else {
+            if books != nil { self.jobs.update(job) { $0.saidNoBooks = true } }
+            return
+        }
+        self.noteCount(books, node, request, id, at: now)
         self.judge(books, from: "the completed event", request, id, at: now)
     }
 }

@@ -39,6 +39,7 @@ package struct TargetTrial: Sendable {
         if self.jobs[job] == nil {
             self.jobs.insert(job, TrialJob(device: request.device, scan: request.scan))
         }
+        if request.operation == .stream { self.jobs.update(job) { $0.credentials = nil } }
         if request.isSocket, request.probe == nil { self.jobs.update(job) { $0.socketTries += 1 } }
         self.judgeLength(of: job, id, at: now)
         switch request.operation {
@@ -52,6 +53,8 @@ package struct TargetTrial: Sendable {
         guard let exchange = self.exchanges[id] else { return }
         self.exchanges.update(id) { $0.head = head }
         self.judgeFields(head, exchange.request, at: now)
+        self.noteReset(head, exchange.request, id, at: now)
+        self.noteTime(exchange, id, at: now)
         self.probeReplied(exchange, head, id, at: now)
         guard exchange.request.probe?.isForbidden != true else { return }
         self.judgeDeleted(exchange, head, id, at: now)
@@ -60,7 +63,11 @@ package struct TargetTrial: Sendable {
             self.judgeReturn(exchange, id, at: now)
         }
         self.judgeAbsence(exchange, head, id, at: now)
-        if exchange.request.probe == .unknownID { return self.judgeUnknownID(exchange, head, id, at: now) }
+        if exchange.request.probe == .unknownID {
+            self.judgeUnknownID(exchange, head, id, at: now)
+            // A status without a stream takes the end of the job from a client that does not have it.
+            guard (200...299).contains(head.status) else { return }
+        }
         guard exchange.request.operation == .stream, let job = exchange.request.job else { return }
         if head.status == 101 { return self.openSocket(id, of: job, at: now) }
         guard (200...299).contains(head.status) else { return }
@@ -70,7 +77,8 @@ package struct TargetTrial: Sendable {
                 "GET stream was answered with \(head.status) and \(head.mediaType.isEmpty ? "no type" : head.mediaType.bounded), which is no event stream"
             )
         }
-        var stream = TrialStream()
+        if exchange.request.probe == .witness { self.jobs.update(job) { $0.witness = id } }
+        var stream = TrialStream(opened: now)
         if let last = exchange.request.lastEventID {
             stream.resume = self.jobs[job]?.resume(after: last, at: now, within: self.rules.buffer)
             // What it shows first comes behind the event that it goes on after.
@@ -91,6 +99,7 @@ package struct TargetTrial: Sendable {
         guard self.exchanges[id]?.stream?.socket == nil else {
             return self.socketReceived(id, bytes, at: now)
         }
+        self.noteSilence(id, at: now)
         var blocks: [SSEBlock] = []
         self.exchanges.update(id) { $0.stream?.reader.receive(bytes, into: &blocks) }
         for block in blocks {
@@ -98,13 +107,16 @@ package struct TargetTrial: Sendable {
         }
     }
 
-    /// The exchange is over. `isWhole`: its answer came to its end.
-    package mutating func ended(_ id: UInt64, isWhole: Bool, at now: Instant) {
+    /// The exchange is over. `isWhole`: its answer came to its end; `hasExcess`: and bytes behind it.
+    package mutating func ended(_ id: UInt64, isWhole: Bool, hasExcess: Bool = false, at now: Instant) {
+        self.noteSilence(id, at: now)
         guard let exchange = self.exchanges[id] else { return }
         defer { self.exchanges[id] = nil }
         self.probes.ended(id)
         // The end of a WebSocket is its close frame.
         if isWhole, exchange.stream?.socket == nil { self.judgeEnd(exchange, id, at: now) }
+        if !isWhole { self.noteCut(exchange, id, at: now) }
+        if hasExcess { self.noteExcess(exchange, id, at: now) }
         guard isWhole, exchange.stream == nil, let head = exchange.head else { return }
         self.answered(exchange, head, id, at: now)
     }
@@ -134,7 +146,7 @@ package struct TargetTrial: Sendable {
         guard self.exchanges.update(id, { $0.breaks(rule) }) ?? true else { return }
         guard !self.rules.lenient.contains(rule) else {
             let finding = ContractFinding(
-                operation: request.operation, part: Self.findingPart, path: "target." + rule.rawValue,
+                operation: request.operation, part: Self.findingPart, path: rule.id,
                 expected: rule.statement, seen: text, excerpt: nil, isDecisive: false, count: 1)
             return self.find(finding, request, at: now)
         }
@@ -166,32 +178,47 @@ package struct TargetTrial: Sendable {
 /// The uploads of devices lately, where a limit is stated.
 struct TrialUploads: Sendable {
     private static let devicesMax = 200_000
+    /// An upload without an answer is taken at the latest then.
+    private static let answerTime = Interval.seconds(60)
 
-    struct Device: Sendable {
-        /// Answered with a 202.
-        fileprivate(set) var taken: [Instant] = []
-        /// Those, and those whose answer has not come, and may never come: the target may have taken them.
-        fileprivate(set) var possible: [Instant] = []
+    /// The target took it at some time from when it was sent to when its answer came.
+    private struct Upload: Sendable {
+        let sent: Instant
+        /// When its 202 came; nil until then, and for good if its answer was lost.
+        var taken: Instant?
     }
 
-    private var devices: [UInt32: Device] = [:]
-
-    subscript(device: DeviceNumber) -> Device { self.devices[device.raw] ?? Device() }
+    private var devices: [UInt32: [Upload]] = [:]
 
     mutating func begin(_ device: DeviceNumber, at now: Instant, window: Interval) {
         guard self.devices[device.raw] != nil || self.devices.count < Self.devicesMax else { return }
-        self.devices[device.raw, default: Device()].possible.removeAll { $0 < now - window }
-        self.devices[device.raw]?.taken.removeAll { $0 < now - window }
-        self.devices[device.raw]?.possible.append(now)
+        self.devices[device.raw, default: []].removeAll {
+            ($0.taken ?? ($0.sent + Self.answerTime)) < now - window
+        }
+        self.devices[device.raw]?.append(Upload(sent: now))
     }
 
-    mutating func take(_ device: DeviceNumber, at now: Instant) {
-        self.devices[device.raw]?.taken.append(now)
+    /// Uploads that the target has certainly taken within a window, with this one.
+    mutating func take(_ device: DeviceNumber, sent: Instant, at now: Instant, window: Interval) -> Int {
+        guard let place = self.devices[device.raw]?.firstIndex(where: { $0.sent == sent && $0.taken == nil })
+        else { return 0 }
+        self.devices[device.raw]?[place].taken = now
+        return self.devices[device.raw]?.count { $0.taken != nil && $0.sent > now - window } ?? 0
     }
 
-    /// Takes back an upload that was sent at this time.
-    mutating func refuse(_ device: DeviceNumber, sent: Instant) {
-        guard let place = self.devices[device.raw]?.possible.firstIndex(of: sent) else { return }
-        self.devices[device.raw]?.possible.remove(at: place)
+    /// Uploads that the target can have taken within a window before this one, which it refused; and when it takes the next one
+    /// at the latest, if that is known.
+    mutating func refuse(_ device: DeviceNumber, sent: Instant, limit: Quota) -> (
+        count: Int, opens: Instant?
+    )? {
+        guard let place = self.devices[device.raw]?.firstIndex(where: { $0.sent == sent && $0.taken == nil })
+        else { return nil }
+        self.devices[device.raw]?.remove(at: place)
+        let uploads = self.devices[device.raw] ?? []
+        let taken = uploads.compactMap(\.taken).sorted()
+        guard taken.count == uploads.count, taken.count >= limit.requests, limit.requests > 0 else {
+            return (uploads.count, nil)
+        }
+        return (uploads.count, taken[taken.count - limit.requests] + limit.window)
     }
 }

@@ -35,6 +35,26 @@ struct TrialBooks: Sendable {
         self.entries += others.entries.prefix(Swift.max(0, max - self.count))
     }
 
+    /// Of the titles and authors, in their order.
+    var digest: UInt64 {
+        var digest = Digest()
+        for entry in self.entries {
+            digest.absorbInWords(entry.book.title)
+            digest.absorbInWords(entry.book.author)
+        }
+        return digest.value
+    }
+
+    /// The ISBNs, as they were sent.
+    var isbns: [String] { self.entries.compactMap(\.book.isbn) }
+
+    /// The title of the first book that is there twice, with all its data; nil if none is.
+    var repeatedTitle: String? {
+        self.entries.enumerated().first { index, entry in
+            self.entries[..<index].contains { $0.book == entry.book }
+        }?.element.book.title
+    }
+
     /// The first of these books that is not among the books of an answer, however often either has it.
     func firstMissing(in answer: TrialBooks) -> String? {
         self.entries.first { shown in

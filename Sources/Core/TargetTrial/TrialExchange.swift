@@ -14,6 +14,7 @@ package struct TrialRequest: Sendable {
     /// The digest of the token; nil without one.
     package let token: UInt64?
     package let lastEventID: String?
+    let deviceID: String?
     /// It asks for a WebSocket.
     let isSocket: Bool
     /// The client joins a WebSocket again that it has lost.
@@ -48,6 +49,7 @@ package struct TrialRequest: Sendable {
         let authorization = authorization ?? inHandshake
         self.token = authorization.flatMap { Self.digest(ofBearer: $0) }
         self.lastEventID = lastEventID.flatMap { $0.isEmpty ? nil : $0 }
+        self.deviceID = deviceID
         self.isReturn = ProgressSocket.isReturn(query)
         self.credentials =
             self.token == nil
@@ -64,6 +66,7 @@ package struct TrialRequest: Sendable {
         self.scan = job.scan
         self.token = job.token
         self.lastEventID = nil
+        self.deviceID = nil
         self.isSocket = job.isSocket && operation == .stream
         self.isReturn = probe.isReturn
         self.credentials = nil
@@ -86,6 +89,7 @@ package struct TrialHead: Sendable {
     /// In lower case, without parameters; empty without one.
     package let mediaType: String
     package let retryAfter: String?
+    let limitReset: String?
     /// The values of Content-Type, one is expected (RFC 9110 section 5.3).
     package let types: [String]
 
@@ -98,6 +102,7 @@ package struct TrialHead: Sendable {
         let type = self.types.first?.prefix { $0 != ";" } ?? ""
         self.mediaType = type.filter { $0 != " " }.lowercased()
         self.retryAfter = fields[HeaderName.retryAfter]
+        self.limitReset = fields["X-RateLimit-Reset"]
     }
 }
 
@@ -113,6 +118,7 @@ struct TrialExchange: Sendable {
     var stream: TrialStream?
     /// The rules that it has broken: each counts once.
     private var broken: UInt64 = 0
+    private var notes: [TargetNote] = []
 
     init(_ request: TrialRequest, sent: Instant) {
         self.request = request
@@ -124,6 +130,13 @@ struct TrialExchange: Sendable {
         let bit: UInt64 = 1 << UInt64(rule.ordinal)
         defer { self.broken |= bit }
         return self.broken & bit == 0
+    }
+
+    /// Returns whether it is the first time.
+    mutating func notes(_ note: TargetNote) -> Bool {
+        guard !self.notes.contains(note) else { return false }
+        self.notes.append(note)
+        return true
     }
 }
 
@@ -139,10 +152,20 @@ struct TrialStream: Sendable {
     /// The terminal event that came on it.
     var terminal: TrialEvent?
     var terminals = 0
+    /// When its head came, and its last bytes.
+    let opened: Instant
+    var heard: Instant
+    /// The last one that an event named, in millionths of a whole job.
+    var progress: Int?
     /// The indexes of its events among those of the job.
     var shown: Set<Int> = []
     /// The index of its last event.
     var last: Int?
+
+    init(opened: Instant) {
+        self.opened = opened
+        self.heard = opened
+    }
 }
 
 /// What a WebSocket has beside an event stream.

@@ -61,6 +61,12 @@ struct TrialJob: Sendable {
     /// When a status said that it was completed.
     var saidCompleted: Instant?
     var deleted: Instant?
+    /// The other job of its photo, whose upload was repeated.
+    var twin: String?
+    /// What reads it, until its phone follows it.
+    var credentials: TrialRequest.Credentials?
+    /// The exchange of its second stream.
+    var witness: UInt64?
     /// A DELETE is under way, or has been.
     var isDeleting = false
     /// When a cancel was acknowledged.
@@ -80,7 +86,12 @@ struct TrialJob: Sendable {
     static let shownMax = 1_000
     /// The books of its terminal event, and of the last results.
     var inline: TrialBooks?
+    /// The list of books of its terminal event was empty.
+    var saidNoBooks = false
     var results: TrialBooks?
+
+    /// Of phones of this program: a repeated upload is of the same photo.
+    var photo: UInt64 { UInt64(self.device.raw) << 32 | UInt64(self.scan.raw) }
 
     init(device: DeviceNumber, scan: ScanNumber) {
         self.device = device
@@ -152,6 +163,7 @@ struct TrialJob: Sendable {
         self.events = []
         self.isWhole = false
         self.shown = nil
+        guard self.twin == nil else { return }
         self.inline = nil
         self.results = nil
     }
@@ -167,6 +179,11 @@ struct TrialJobs: Sendable {
     private var order: [String] = []
     private var oldest = 0
     private var owners: [UInt64: UInt32] = [:]
+    /// The books of the last photo of each device.
+    private var books: [UInt32: (photo: UInt64, digest: UInt64)] = [:]
+    private static let devicesMax = 200_000
+    /// The last job of each scan of those jobs.
+    private var scans: [UInt64: String] = [:]
 
     subscript(id: String) -> TrialJob? { self.jobs[id] }
 
@@ -179,12 +196,38 @@ struct TrialJobs: Sendable {
         if self.jobs[id] == nil { self.order.append(id) }
         self.jobs[id] = job
         guard self.jobs.count > Self.jobsMax, self.oldest < self.order.count else { return }
-        self.jobs[self.order[self.oldest]] = nil
+        self.forget(self.order[self.oldest])
         self.oldest += 1
         if self.oldest > Self.jobsMax {
             self.order.removeFirst(self.oldest)
             self.oldest = 0
         }
+    }
+
+    /// Remembers the books of a photo. Returns whether they are those of the device's photo before it.
+    mutating func repeats(_ digest: UInt64, ofAnotherPhotoThan job: TrialJob) -> Bool {
+        let device = job.device.raw
+        guard let last = self.books[device] else {
+            if self.books.count < Self.devicesMax { self.books[device] = (job.photo, digest) }
+            return false
+        }
+        self.books[device] = (job.photo, digest)
+        return last.photo != job.photo && last.digest == digest
+    }
+
+    private mutating func forget(_ id: String) {
+        if let job = self.jobs[id], self.scans[job.photo] == id { self.scans[job.photo] = nil }
+        self.jobs[id] = nil
+    }
+
+    /// Remembers the job of a photo, with the other one that the photo has if its upload was repeated.
+    mutating func pair(_ id: String) {
+        guard let photo = self.jobs[id]?.photo else { return }
+        if let other = self.scans[photo], other != id {
+            self.jobs.update(other) { $0.twin = id }
+            self.jobs.update(id) { $0.twin = other }
+        }
+        self.scans[photo] = id
     }
 
     /// Remembers whose a job is. Returns the device that had its id before; nil if there is none.

@@ -30,6 +30,21 @@ struct ProbedJob: Sendable {
         self.isSocket = request.isSocket
     }
 
+    /// Nil for a job that its phone has followed, and for one without a token or a device id.
+    init?(_ id: String, _ job: TrialJob, _ journey: Journey) {
+        guard let token = job.token, let credentials = job.credentials,
+            let deviceID = credentials.deviceID
+        else { return nil }
+        self.job = id
+        self.journey = journey
+        self.device = job.device
+        self.scan = job.scan
+        self.token = token
+        self.authorization = credentials.authorization
+        self.deviceID = deviceID
+        self.isSocket = false
+    }
+
     func path(_ operation: Talaria.Operation) -> String {
         let endpoint: Endpoint =
             switch operation {
@@ -63,12 +78,15 @@ struct TrialProbes: Sendable {
     private enum Step: Sendable {
         case ask(Due)
         case giveUp(UInt64)
+        case look(UInt64)
     }
 
     private var jobs = SlotMap<String, ProbedJob>()
     private var taken = 0
     private var steps = EventHeap<Step>()
     private var over: [UInt64] = []
+    /// Those whose streams should have ended by now.
+    private var looks: [UInt64] = []
     private var last: UInt64 = 0
     private var underWay: Set<UInt64> = []
     private var previous: ProbedJob?
@@ -109,6 +127,14 @@ struct TrialProbes: Sendable {
 
     mutating func cancel(_ id: UInt64, at moment: Instant) { self.steps.insert(.giveUp(id), at: moment) }
 
+    /// Asks at a time whether a stream is still open.
+    mutating func look(at moment: Instant, for id: UInt64) { self.steps.insert(.look(id), at: moment) }
+
+    mutating func takeLooks() -> [UInt64] {
+        defer { self.looks = [] }
+        return self.looks
+    }
+
     mutating func ended(_ id: UInt64) { self.underWay.remove(id) }
 
     var nextAt: Instant? { self.over.isEmpty ? self.steps.nextAt : .zero }
@@ -119,6 +145,7 @@ struct TrialProbes: Sendable {
         while let step = self.steps.popDue(at: now)?.element {
             switch step {
             case .giveUp(let id): self.cancel(id)
+            case .look(let id): self.looks.append(id)
             case .ask(let due):
                 let isLate = due.probe == .status && self.jobs[due.job.job] == nil
                 guard self.underWay.count < Self.underWayMax, !isLate else { continue }

@@ -22,6 +22,10 @@ package struct TrialRules: Hashable, Sendable {
     package var jobMax: Interval?
     /// The uploads that a device may make in a time; nil if none is stated.
     package var limit: Quota?
+    /// Whether what the target sends is read when it comes, also for a phone that is in the background.
+    package var readsAtOnce = false
+    /// The host that was asked; nil if it is not known.
+    package var host: String?
     /// Whether the clients are phones of this program.
     package var isOfOwnPhones = true
     /// The share of jobs that probes ask for and open a second stream of, in parts per million.

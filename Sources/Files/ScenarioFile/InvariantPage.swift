@@ -1,4 +1,5 @@
 import Ledger
+import Talaria
 
 /// What each invariant promises and when it is judged, made from their table. The histories that break them and their
 /// exceptions are on a page of the tests (Docs/invariants.md).
@@ -52,6 +53,16 @@ package enum InvariantPage {
                 + MarkdownTable.text(
                     ["invariant", "what must hold"],
                     Invariant.ofTarget.map { ["`\($0.rawValue)`", $0.statement] })
+                    + """
+
+                    What the contract leaves open, but was probably not meant, is a finding (`note.*`), and no violation: the run passes, unless
+                    an objective says `contract.findings: count == 0`.
+
+
+                    """
+                + MarkdownTable.text(
+                    ["finding", "what is expected"],
+                    TargetNote.allCases.map { ["`\($0.path)`", $0.statement] })
                     + """
 
                     ## In simulated runs, in addition

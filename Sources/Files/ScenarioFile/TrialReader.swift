@@ -7,7 +7,7 @@ import TargetTrial
 struct TrialReader {
     /// On for a target on this machine, and off for others.
     private static let byTarget = "auto"
-    private static let ruleNames = TargetRule.allCases.map { "target." + $0.rawValue }
+    private static let ruleNames = TargetRule.allCases.map(\.id)
 
     static let keys = ScenarioKeys<TrialSettings>(
         what: "a trial",
@@ -17,7 +17,7 @@ struct TrialReader {
             .init(
                 "lenient", .list(of: .choice(Self.ruleNames), max: Self.ruleNames.count),
                 "rules whose violations are findings", read: Self.readRules,
-                write: { "[\($0.stated.lenient.map { "target." + $0.rawValue }.joined(separator: ", "))]" }),
+                write: { "[\($0.stated.lenient.map(\.id).joined(separator: ", "))]" }),
             .init(
                 "buffer", \.stated.buffer, .duration(), "time for which the target can send an event again"),
             .init("token-lifetime", \.stated.tokenLifetime, .duration(), "time for which a token is good"),

@@ -275,7 +275,8 @@ package final class LiveRun {
             plan.deviceSalt = self.request.deviceSalt
             if !self.preparation.hasGateway {
                 plan.trial = self.plan.scenario.trial.rules(
-                    isOfOwnPhones: true, isLocal: target.isLoopback, wallClockAtZero: self.startedWall)
+                    isOfOwnPhones: true, inGateway: false, host: target.host, isLocal: target.isLoopback,
+                    wallClockAtZero: self.startedWall)
             }
         }
         self.fleet = try FleetThreads(plan, threads: self.preparation.threads, loop: self.loop) {

@@ -2,6 +2,7 @@ import CurlLoop
 import EventLoop
 import SimBase
 import SystemIO
+import Talaria
 import Wire
 
 /// One request before any load, so that a dead target is found before phones run against it.
@@ -112,8 +113,9 @@ struct PreflightAnswer {
     var isEventStream: Bool { self.type == "text/event-stream" }
 
     /// Why this cannot be Talaria's answer to a phone that requests the stream of an unknown job: that would be a problem
-    /// document (RFC 9457) or another JSON, and of a lenient backend a stream.
-    var contradiction: PreflightFailure? {
+    /// document (RFC 9457) or another JSON, and of a lenient backend a stream. `takesAnyError`: the scenario does not insist on the
+    /// form of errors.
+    func contradiction(takesAnyError: Bool) -> PreflightFailure? {
         let status = self.head.status
         if (300..<400).contains(status) {
             let destination =
@@ -126,18 +128,22 @@ struct PreflightAnswer {
             return nil
         }
         let type = self.type.isEmpty ? "no content type" : Printable.line(self.type, bytesMax: 100)
+        if takesAnyError, (400..<500).contains(status), status != 407 { return nil }
         switch status {
         case 401, 403, 407:
             return PreflightFailure(
                 text: "it requires credentials (status \(status), \(type))",
-                hint: "pass the credentials of a gateway with --header")
+                hint: "pass the credentials of a gateway with --header; \(Self.otherForm)")
         case 502...504:
             return PreflightFailure(
                 text: "its gateway cannot reach the backend (status \(status), \(type))", hint: nil)
         default:
             return PreflightFailure(
                 text: "it is not Talaria (expected JSON, got status \(status), \(type))",
-                hint: "check the base path of the URL")
+                hint: "check the base path of the URL; \(Self.otherForm)")
         }
     }
+
+    private static let otherForm =
+        "for a Talaria whose errors are not in the contract's form, use --set 'trial.lenient=[\(TargetRule.errorForm.id)]'"
 }

@@ -95,7 +95,9 @@ package struct RunPreparation {
             request.threads ?? FleetThreads.count(phones: phones, cores: cores), phones)
         if let target = request.target {
             try target.requirePorts(phones: phones)
-            self.http = try target.preflight(Self.curlTarget(self.plan, to: target))
+            self.http = try target.preflight(
+                Self.curlTarget(self.plan, to: target),
+                takesAnyError: self.plan.scenario.trial.takesAnyError)
         } else {
             self.http = nil
         }

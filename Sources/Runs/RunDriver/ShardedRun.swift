@@ -140,7 +140,8 @@ package final class ShardedRun {
     /// The words that tell all shards what the target has agreed to, so that all of them do the same.
     private static func agreement(_ request: Request, _ plan: RunPlan) throws -> [String] {
         guard let target = request.undecided else { return [] }
-        let http = try target.preflight(RunPreparation.curlTarget(plan, to: target))
+        let http = try target.preflight(
+            RunPreparation.curlTarget(plan, to: target), takesAnyError: plan.scenario.trial.takesAnyError)
         return [Self.agreedHTTPOption, http.version.rawValue]
     }
 

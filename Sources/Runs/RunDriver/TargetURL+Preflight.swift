@@ -7,7 +7,7 @@ import Talaria
 extension TargetURL {
     /// Sends one request before any load, for the stream of a job that does not exist, so that a dead target is found before
     /// phones run against it. Returns how the target is spoken to.
-    func preflight(_ curl: CurlTarget) throws -> SpokenHTTP {
+    func preflight(_ curl: CurlTarget, takesAnyError: Bool) throws -> SpokenHTTP {
         let loop = try Loop(clock: .startingNow())
         let unknown = "00000000-0000-4000-8000-000000000000"
         let headers = [HeaderField("Accept", "text/event-stream"), HeaderField(HeaderName.deviceID, unknown)]
@@ -17,7 +17,10 @@ extension TargetURL {
         try RunInterruption.check()
         switch answer {
         case .success(let answer):
-            guard let contradiction = answer.contradiction ?? self.contradiction(answer) else {
+            guard
+                let contradiction = answer.contradiction(takesAnyError: takesAnyError)
+                    ?? self.contradiction(answer)
+            else {
                 return self.http(agreed: answer)
             }
             throw CommandFailure(

@@ -107,6 +107,8 @@ package struct TransferStats: Hashable, Sendable {
     package var localPort: UInt16?
     /// 10, 11, 20 or 30; 0 without a response.
     package var httpVersion: Int
+    /// Whether the phones' own client has read bytes behind the end of the answer.
+    package var hasExcess = false
 
     package init(
         scheduled: Instant?, started: Instant, sent: Instant?, replied: Instant?, nameLookup: Interval,

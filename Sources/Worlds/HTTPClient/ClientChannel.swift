@@ -99,12 +99,14 @@ final class ClientChannel {
     }
 
     var stats: TransferStats {
-        TransferStats(
+        var stats = TransferStats(
             scheduled: self.scheduled, started: self.started, sent: self.sent, replied: self.replied,
             nameLookup: .zero, connect: self.connected.map { $0 - self.started } ?? .zero,
             appConnect: self.secured.map { $0 - self.started } ?? .zero,
             bytesSent: Int64(self.sent == nil ? 0 : self.bodySent), bytesReceived: Int64(self.bodyReceived),
             isNewConnection: self.connected != nil, localPort: self.localPort,
             httpVersion: self.replied == nil ? 0 : self.machine.isHTTP10 ? 10 : 11)
+        stats.hasExcess = self.machine.hasExcess
+        return stats
     }
 }

@@ -65,6 +65,8 @@ package struct ClientConnection: Sendable {
     }
 
     private var stage: Stage
+    /// Whether bytes came behind the end of the last answer.
+    package private(set) var hasExcess = false
     private var reader = ResponseReader()
     /// Whether all of the request was passed to the system.
     private var isSent = true
@@ -191,6 +193,7 @@ package struct ClientConnection: Sendable {
         self.reader.isForUpgrade = terms.isUpgrade
         self.isSent = false
         self.sendFailure = nil
+        self.hasExcess = false
     }
 
     /// All of the request was passed to the system.
@@ -228,6 +231,7 @@ package struct ClientConnection: Sendable {
         } catch let flaw { error = flaw }
         if events.last == .end {
             // Bytes behind an answer belong to no exchange: they end the connection only.
+            self.hasExcess = error == .excess
             let isKept =
                 error == nil && self.isSent && terms?.keepsConnection == true && self.reader.keepsAlive
             self.stage = isKept ? .idle : .closed

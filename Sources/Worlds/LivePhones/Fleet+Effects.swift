@@ -276,7 +276,8 @@ extension Fleet: TransferDelegate {
             return
         }
         let id = self.phones[phone].requests.remove(at: index).id
-        self.tryEnd(of: transfer.number, isWhole: end.failure == nil)
+        self.tryEnd(
+            of: transfer.number, isWhole: end.failure == nil, hasExcess: end.stats.hasExcess)
         if self.plan.observesNetwork { self.observe(NetworkObservation(end.stats), of: phone, at: moment) }
         self.send(end.failure.map { .replyFailed(id, $0.kind.seenByApp) } ?? .replyEnded(id), toAppOf: phone)
     }

@@ -41,9 +41,9 @@ extension Fleet {
         self.takeFindings()
     }
 
-    func tryEnd(of exchange: UInt64, isWhole: Bool) {
+    func tryEnd(of exchange: UInt64, isWhole: Bool, hasExcess: Bool = false) {
         guard self.trial != nil else { return }
-        self.trial?.ended(exchange, isWhole: isWhole, at: self.loop.now())
+        self.trial?.ended(exchange, isWhole: isWhole, hasExcess: hasExcess, at: self.loop.now())
         self.takeFindings()
     }
 

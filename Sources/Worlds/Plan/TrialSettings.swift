@@ -1,4 +1,5 @@
 package import SimBase
+import Talaria
 package import TargetTrial
 
 /// What a run against a foreign backend holds it to (`trial` of a scenario).
@@ -34,18 +35,24 @@ package struct TrialSettings: Hashable, Sendable {
     package var witness: Odds?
     /// Whether the target is asked what a second device would ask; nil if it is not stated.
     package var probes: Bool?
+    /// Whether errors of another form are findings at most.
+    package var takesAnyError: Bool { self.stated.lenient.contains(.errorForm) }
     private static let witnessDefault = Odds(perMillion: 50_000)
 
     package init() {}
 
     /// Nil where nothing is judged. `isLocal`: whether a target may have requests for which the scenario does not ask.
-    package func rules(isOfOwnPhones: Bool, isLocal: Bool, wallClockAtZero: Int64) -> TrialRules? {
+    package func rules(
+        isOfOwnPhones: Bool, inGateway: Bool, host: String, isLocal: Bool, wallClockAtZero: Int64
+    ) -> TrialRules? {
         guard self.isOn else { return nil }
         var rules = self.stated
         rules.hasRisingIDs = self.dialect.hasRisingIDs
         rules.terminalsMax = self.dialect.terminalsMax
         rules.hasProblems = self.dialect.hasProblems
         rules.isOfOwnPhones = isOfOwnPhones
+        rules.readsAtOnce = inGateway
+        rules.host = host
         let asks = isOfOwnPhones && isLocal
         rules.witness = (self.witness ?? (asks ? Self.witnessDefault : .never)).perMillion
         rules.probes = self.probes ?? asks

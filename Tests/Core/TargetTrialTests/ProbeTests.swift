@@ -29,8 +29,7 @@ import Testing
         let probes = target.probes()
         #expect(
             probes.map(\.kind).sorted() == [
-                "foreign-token", "other-device", "status", "unknown-id", "without-device", "without-token",
-                "witness",
+                "foreign-token", "other-device", "status", "without-device", "without-token", "witness",
             ])
         #expect(probes.first { $0.kind == "without-token" }?.token == nil)
         #expect(probes.first { $0.kind == "foreign-token" }?.token == "Bearer u")
@@ -239,10 +238,35 @@ import Testing
     @Test func `an unknown id is not the target's undoing`() {
         var target = Self.probed()
         target.upload()
-        _ = target.open()
+        target.complete(target.open())
         let probe = target.probes().first { $0.kind == "unknown-id" }?.id ?? 0
         target.answer(probe, 500, Self.problem(500, "INTERNAL_ERROR"))
         #expect(target.rules.contains(.resume))
+    }
+
+    @Test(arguments: [true, false]) func `the status of a job that is over is asked for`(isDeleted: Bool) {
+        var target = Self.probed()
+        target.upload()
+        target.complete(target.open())
+        _ = target.probes()
+        if isDeleted { target.exchange("DELETE", "/v3/jobs/scans/j/cleanup", 204) }
+        target.wait(.seconds(2))
+        let probe = target.probes().first { $0.kind == "status" }?.id
+        #expect((probe != nil) == !isDeleted)
+        guard let probe else { return }
+        target.answer(probe, 200, #"{"data":{"jobId":"j","status":"processing"}}"#)
+        #expect(target.rules == [.statusAgrees])
+    }
+
+    @Test(arguments: [(204, [TargetRule.terminal]), (410, []), (404, [])])
+    func `who comes back to a job that is over gets its end`(status: Int, rules: [TargetRule]) {
+        var target = Self.probed()
+        target.upload()
+        target.complete(target.open())
+        let probe = target.probes().first { $0.kind == "unknown-id" }?.id ?? 0
+        target.exchange("DELETE", "/v3/jobs/scans/j/cleanup", 204)
+        target.answer(probe, status, status == 204 ? "" : Self.problem(status, "NOT_FOUND"))
+        #expect(target.rules.filter { $0 != .errorForm } == rules)
     }
 
     static func problem(_ status: Int, _ code: String) -> String {

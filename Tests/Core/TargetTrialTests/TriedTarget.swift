@@ -21,6 +21,9 @@ struct TriedTarget {
     }
 
     var rules: [TargetRule] { self.broken.map(\.rule) }
+    var notes: [TargetNote] {
+        self.findings.compactMap { finding in TargetNote.allCases.first { $0.path == finding.path } }
+    }
 
     mutating func wait(_ time: Interval) { self.now = self.now + time }
 
@@ -64,6 +67,12 @@ struct TriedTarget {
         self.collect()
     }
 
+    /// The head of an answer whose body is still to come.
+    mutating func begin(_ id: UInt64, _ status: Int) {
+        self.trial.replied(id, TrialHead(status: status, HeaderFields([])), at: self.now)
+        self.collect()
+    }
+
     mutating func exchange(
         _ method: String, _ path: String, _ status: Int, _ body: String = "", device: UInt32 = 1,
         scan: UInt32 = 1, token: String? = "t", type: String = "application/json",
@@ -84,6 +93,14 @@ struct TriedTarget {
         let stream = self.ask("GET", "/v3/jobs/scans/\(job)/stream", lastEventID: id)
         self.answer(stream, 200, type: "text/event-stream")
         return stream
+    }
+
+    /// The stream of a job, and a second one of the trial's own.
+    mutating func openBoth() -> (UInt64, UInt64) {
+        let own = self.open()
+        let witness = self.probes().first { $0.kind == "witness" }?.id ?? 0
+        self.answer(witness, 200, type: "text/event-stream")
+        return (own, witness)
     }
 
     /// The WebSocket of a job.
@@ -157,8 +174,8 @@ struct TriedTarget {
         let hasDevice: Bool
     }
 
-    mutating func end(_ id: UInt64) {
-        self.trial.ended(id, isWhole: true, at: self.now)
+    mutating func end(_ id: UInt64, hasExcess: Bool = false) {
+        self.trial.ended(id, isWhole: true, hasExcess: hasExcess, at: self.now)
         self.collect()
     }
 
@@ -173,7 +190,9 @@ struct TriedTarget {
         }
     }
 
-    mutating func complete(_ stream: UInt64, books: String = "[]", id: String = "90000-completed") {
-        self.send(stream, "completed", id: id, #"{"jobId":"j","resultsUrl":"/r","books":\#(books)}"#)
+    mutating func complete(
+        _ stream: UInt64, job: String = "j", books: String = "[]", id: String = "90000-completed"
+    ) {
+        self.send(stream, "completed", id: id, #"{"jobId":"\#(job)","resultsUrl":"/r","books":\#(books)}"#)
     }
 }

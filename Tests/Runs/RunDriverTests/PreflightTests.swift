@@ -16,7 +16,8 @@ import Wire
         "application/json", "application/problem+json; charset=utf-8", "text/event-stream",
         "Text/Event-Stream ",
     ]) func `a problem, other JSON and a stream are answers of Talaria`(type: String) {
-        #expect(Self.answer(404, [HeaderField("Content-Type", type)]).contradiction == nil)
+        let answer = Self.answer(404, [HeaderField("Content-Type", type)])
+        #expect(answer.contradiction(takesAnyError: false) == nil)
     }
 
     @Test(arguments: [
@@ -26,6 +27,13 @@ import Wire
         (301, "it redirects to /login (status 301)"),
     ]) func `anything else is named`(status: Int, text: String) {
         let fields = [HeaderField("Content-Type", "text/html"), HeaderField("Location", "/login")]
-        #expect(Self.answer(status, fields).contradiction?.text == text)
+        #expect(Self.answer(status, fields).contradiction(takesAnyError: false)?.text == text)
+    }
+
+    @Test(arguments: [(401, true), (404, true), (200, false), (407, false), (502, false), (301, false)])
+    func `errors of a lenient scenario may have any form`(status: Int, isAccepted: Bool) {
+        let answer = Self.answer(status, [HeaderField("Content-Type", "text/html")])
+        #expect((answer.contradiction(takesAnyError: true) == nil) == isAccepted)
+        #expect(answer.contradiction(takesAnyError: false) != nil)
     }
 }

@@ -107,6 +107,16 @@ import Testing
         #expect(bodies == [.body("127.0.0.2"), .body("127.0.0.3"), .body("127.0.0.2"), .body("127.0.0.3")])
     }
 
+    @Test(arguments: [true, false]) func `bytes behind an answer are noticed`(hasExcess: Bool) throws {
+        let bench = try Bench(.own, phones: 1)
+        bench.server.answer = { connection, _ in
+            connection.send("HTTP/1.1 204 No Content\r\n\r\n" + (hasExcess ? "{}" : ""))
+        }
+        #expect(bench.finish(bench.get(0)))
+        #expect(bench.ends.values.first?.stats.hasExcess == hasExcess)
+        #expect(bench.pool.counts.socketsOpenNow == (hasExcess ? 0 : 1))
+    }
+
     @Test(arguments: [Way.own, .ownWithTLS])
     func `an idle connection that the server closes is closed`(way: Way) throws {
         let bench = try Bench(way, phones: 1)
