@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs `backend-trial` against each sick backend, and shows which check found its bug.
 
-usage: backends.py --binary FILE [--scenario NAME] [--set PATH=VALUE]... [--jobs N] [--json FILE] [--late | WORD ...]
+usage: backends.py --binary FILE [--scenario NAME] [--set PATH=VALUE]... [--jobs N] [--json FILE] [--chosen] [--late | WORD ...]
 
 A WORD is a switch, or a dialect (`v3`, `v2`, `both`, `ws`) for all its switches. A bug is named by a row of what the target
 did wrong: an invariant that it broke, an answer that deviates from the contract, an error that it is to blame for. A metric
 alone shows where something is wrong, but not what it is. Without switches all are tried, or with `--late` those that were
-written after the checks of the program. A healthy backend is tried first, and must pass: `healthy`, and for switches of
+written after the checks of the program. `--chosen` tries those that need a scenario of their own (`chosen.py`) with it; a healthy
+backend must pass each of them. A healthy backend is tried first, and must pass: `healthy`, and for switches of
 `ws` `healthy-ws`, whose jobs are followed by WebSocket. Exit code 1: a healthy backend did not pass, or a bug that
 `misses.txt` does not list was not named.
 """
@@ -25,6 +26,7 @@ import tempfile
 import time
 
 import bugs
+from chosen import CHOICES, Choice
 
 HERE = pathlib.Path(__file__).parent
 HEALTHY, HEALTHY_SOCKETS = "healthy", "healthy-ws"
@@ -65,31 +67,38 @@ def dialect(bug: str) -> str:
     return "ws" if bug == HEALTHY_SOCKETS else "v3"
 
 
-def chosen(options: argparse.Namespace) -> list[str]:
-    """Return the bugs to try, and the healthy backends before them."""
+def tried(options: argparse.Namespace) -> list[tuple[str, Choice | None]]:
+    """Return the backends to try, the healthy ones first, and the scenario that was chosen for each."""
     words = WORDS & set(options.switches)
+    if options.chosen:
+        choices = {name: choice for name, choice in CHOICES.items() if not options.switches or name in options.switches}
+        healthy = {(choice.scenario, choice.settings, choice.backend): choice for choice in choices.values()}
+        return [(HEALTHY, choice) for choice in healthy.values()] + list(choices.items())
     if options.switches and not words:
-        return list(options.switches)
+        return [(name, None) for name in options.switches]
     if options.late:
         names = [row.name for row in bugs.LATER]
     elif words:
         names = [row.name for row in bugs.TABLE.values() if row.dialect in words or row.name in options.switches]
     else:
         names = list(bugs.TABLE)
-    tried = {dialect(name) for name in names}
-    return [HEALTHY] * bool(tried - {"ws"}) + [HEALTHY_SOCKETS] * ("ws" in tried) + names
+    dialects = {dialect(name) for name in names}
+    healthy = [HEALTHY] * bool(dialects - {"ws"}) + [HEALTHY_SOCKETS] * ("ws" in dialects)
+    return [(name, None) for name in healthy + names]
 
 
-def run(bug: str, options: argparse.Namespace) -> dict:
-    """Run the scenario against one backend. Returns the exit code, and what the report says of the target."""
+def run(bug: str, choice: Choice | None, options: argparse.Namespace) -> dict:
+    """Run a scenario against one backend. Returns the exit code, and what the report says of the target."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="sick-"))
+    scenario, settings, backing = options.scenario, options.set, options.backend
+    if choice:
+        scenario, settings, backing = choice.scenario, [*choice.settings, *settings], [*choice.backend, *backing]
+    elif scenario == "auto":
+        scenario = SCENARIOS.get(dialect(bug), "backend-trial")
     try:
-        backend = Backend(bug, options.backend, folder / "backend.log")
-        scenario = options.scenario
-        if scenario == "auto":
-            scenario = SCENARIOS.get(dialect(bug), "backend-trial")
-        settings = [word for value in options.set for word in ("--set", value)]
-        command = [options.binary, "run", scenario, "--target", backend.address, *settings]
+        backend = Backend(bug, backing, folder / "backend.log")
+        words = [word for value in settings for word in ("--set", value)]
+        command = [options.binary, "run", scenario, "--target", backend.address, *words]
         begun = time.monotonic()
         try:
             code = subprocess.run(
@@ -128,14 +137,15 @@ def describe(row: dict) -> str:
     return f"{row['bug']:26} {row['code']!s:>4} {row.get('seconds', 0):4} s  {found[:170]}  {row['text'][:90]}"
 
 
-def verdict(rows: list[dict]) -> int:
-    """Print what was named, and return the exit code."""
+def verdict(rows: list[dict], chosen: bool) -> int:
+    """Print what was named, and return the exit code. A bug that has a scenario of its own needs a name there."""
     sick = [row for row in rows if not row["bug"].startswith(HEALTHY)]
     healthy = [row for row in rows if row["bug"].startswith(HEALTHY)]
     named = [row for row in sick if row["named"] and row["code"] != 0]
     measured = [row for row in sick if row not in named and set(row["objectives"]) & OBJECTIVES]
     others = [row for row in sick if row not in named and row not in measured]
     listed = {line.split()[0] for line in (HERE / "misses.txt").read_text().splitlines() if line[:1].isalpha()}
+    listed |= set() if chosen else CHOICES.keys()
     print(f"\nnamed: {len(named)} of {len(sick)}; by a metric alone: {len(measured)}; red without either: "
           + (", ".join(row["bug"] for row in others if row["code"] != 0) or "none")
           + "; green: " + (", ".join(row["bug"] for row in others if row["code"] == 0) or "none"))
@@ -158,23 +168,24 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=400, help="seconds for a run (default: 400)")
     parser.add_argument("--json", help="a file for the rows")
     parser.add_argument("--keep", help="a folder for the reports")
+    parser.add_argument("--chosen", action="store_true", help="the scenario that suits a bug, for those that have one")
     parser.add_argument("--late", action="store_true", help="the bugs that were written after the checks of the program")
     parser.add_argument("switches", nargs="*", help="the bugs to try, or dialects (default: all)")
     options = parser.parse_args()
     unknown = set(options.switches) - bugs.TABLE.keys() - {HEALTHY, HEALTHY_SOCKETS} - WORDS
     if unknown:
         parser.error("no such switch: " + ", ".join(sorted(unknown)))
-    if options.late and options.switches:
+    if options.late and (options.switches or options.chosen):
         parser.error("--late chooses the switches")
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        futures = [pool.submit(run, bug, options) for bug in chosen(options)]
+        futures = [pool.submit(run, bug, choice, options) for bug, choice in tried(options)]
         rows = []
         for future in concurrent.futures.as_completed(futures):
             rows.append(future.result())
             print(describe(rows[-1]), flush=True)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows, indent=1))
-    return verdict(rows)
+    return verdict(rows, options.chosen)
 
 
 if __name__ == "__main__":
