@@ -41,7 +41,11 @@ extension TargetTrial {
         guard let last = exchange.stream?.progress, progress < last, kind?.isTerminal != true else { return }
         self.note(
             .fallingProgress, exchange.request, id, at: now, "less than before",
-            excerpt: "\(last), \(progress) millionths")
+            excerpt: "\(Self.percent(last)), then \(Self.percent(progress))")
+    }
+
+    private static func percent(_ millionths: Int) -> String {
+        "\(millionths / 10_000).\(abs(millionths) / 1_000 % 10) %"
     }
 
     /// An event without a name or JSON, such as the word "heartbeat".

@@ -115,7 +115,7 @@ import Wire
         #expect(target.notes == [])
         target.send(first, "progress", id: "3-progress", Self.progress("0.45", 5))
         #expect(target.notes == [.fallingProgress])
-        #expect(target.findings.last?.excerpt == "500000, 450000 millionths")
+        #expect(target.findings.last?.excerpt == "50.0 %, then 45.0 %")
     }
 
     @Test func `progress has a message, but for the state at the start`() {
