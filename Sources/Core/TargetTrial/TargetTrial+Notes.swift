@@ -23,7 +23,7 @@ extension TargetTrial {
 
     // MARK: Streams
 
-    /// A share beyond it is none, and must be a number of millionths all the same.
+    /// Shares are limited to it, so that any of them is a whole number of millionths.
     private static let shareMax = 1e9
     /// A job for which one event is enough.
     private static let shortJob = Interval.seconds(1)
@@ -63,7 +63,9 @@ extension TargetTrial {
         }
         self.exchanges.update(id) { $0.stream?.heard = now }
         guard now - stream.heard > Self.silenceMax, self.isReadAtOnce(exchange.request) else { return }
-        self.note(.silence, exchange.request, id, at: now, "nothing for longer than 45 s")
+        self.note(
+            .silence, exchange.request, id, at: now,
+            "nothing for longer than \(milliseconds: Self.silenceMax) ms")
     }
 
     /// The terminal event of a stream that was not resumed.
@@ -122,7 +124,7 @@ extension TargetTrial {
     mutating func notePhotos(
         _ books: TrialBooks, of job: TrialJob, _ request: TrialRequest, _ id: UInt64, at now: Instant
     ) {
-        guard self.rules.isOfOwnPhones, books.count > Self.fewBooks,
+        guard self.rules.isOfOwnPhones, request.journey.hasPhotos, books.count > Self.fewBooks,
             self.jobs.repeats(books.digest, ofAnotherPhotoThan: job)
         else { return }
         self.note(.sameBooks, request, id, at: now, "the same", excerpt: "\(books.count) books")
@@ -133,7 +135,7 @@ extension TargetTrial {
         self.note(.wrongISBN, request, id, at: now, "one with another digit", excerpt: wrong)
     }
 
-    /// Another form is found by those who read it.
+    /// The readers of answers report an ISBN of another form.
     private static func hasDigits(_ isbn: String) -> Bool {
         [10, 13].contains(isbn.utf8.count)
             && isbn.utf8.dropLast().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

@@ -35,7 +35,7 @@ struct TrialBooks: Sendable {
         self.entries += others.entries.prefix(Swift.max(0, max - self.count))
     }
 
-    /// Of the titles and authors, in their order.
+    /// A digest of the titles and the authors, in their order.
     var digest: UInt64 {
         var digest = Digest()
         for entry in self.entries {

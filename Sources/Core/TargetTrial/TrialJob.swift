@@ -90,7 +90,7 @@ struct TrialJob: Sendable {
     var saidNoBooks = false
     var results: TrialBooks?
 
-    /// Of phones of this program: a repeated upload is of the same photo.
+    /// Identifies the photo. Each scan of a phone of this program has one, also where it repeats the upload.
     var photo: UInt64 { UInt64(self.device.raw) << 32 | UInt64(self.scan.raw) }
 
     init(device: DeviceNumber, scan: ScanNumber) {

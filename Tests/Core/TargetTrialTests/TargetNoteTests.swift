@@ -233,6 +233,20 @@ import Wire
         #expect(target.notes == [TargetNote](repeating: .otherBooks, count: count) && target.rules == [])
     }
 
+    @Test func `two batches may have the same books`() {
+        var target = TriedTarget()
+        let books = (1...3).map { #"{"title":"Volume \#($0)","author":"A"}"# }.joined(separator: ",")
+        for (job, scan) in [("enrichment_1", UInt32(1)), ("enrichment_2", 2)] {
+            target.exchange(
+                "POST", "/api/batch-enrich", 202, #"{"success":true,"data":{"jobId":"\#(job)"}}"#, scan: scan,
+                token: nil)
+            target.exchange(
+                "GET", "/api/v2/enrichments/\(job)/results", 200, #"{"data":{"books":[\#(books)]}}"#,
+                scan: scan)
+        }
+        #expect(!target.notes.contains(.sameBooks) && target.tried.contains(.resultsAgree))
+    }
+
     @Test func `the jobs of two photos are not compared`() {
         var target = TriedTarget { $0.probes = true }
         target.upload(job: "first")

@@ -546,5 +546,6 @@ import Wire
         target.send(target.open(), "progress", id: "7", "{}")
         #expect(target.rules == [])
         #expect(target.findings.map(\.path).filter { $0.hasPrefix("target.") } == ["target.ids"])
+        #expect(target.findings.allSatisfy { $0.isAdditional }, "it does not fail a run")
     }
 }
