@@ -11,8 +11,8 @@ package enum Endpoint: Hashable, Sendable {
     case refresh
 
     package static let scans = "/v3/jobs/scans"
-    private static let scansFolder = Array((scans + "/").utf8)
-    private static let otherScansFolder = Array("/v3/jobs/ai_scan/scans/".utf8)
+    private static let scansFolder = scans + "/"
+    private static let otherScansFolder = "/v3/jobs/ai_scan/scans/"
 
     /// The path without a query.
     package var path: String {
@@ -28,7 +28,7 @@ package enum Endpoint: Hashable, Sendable {
 
     private static func path(_ jobId: String, _ end: StaticString) -> String {
         ByteBuilder.text { text in
-            text.append(contentsOf: Self.scansFolder)
+            text.append(text: Self.scansFolder)
             text.append(text: jobId)
             text.append(literal: end)
         }
@@ -37,7 +37,7 @@ package enum Endpoint: Hashable, Sendable {
     /// The path of the results in the events of the live backend (Docs/contract.md section 2.4).
     package static func otherResultsPath(_ jobId: String) -> String {
         ByteBuilder.text { text in
-            text.append(contentsOf: Self.otherScansFolder)
+            text.append(text: Self.otherScansFolder)
             text.append(text: jobId)
             text.append(literal: "/results")
         }
@@ -50,26 +50,27 @@ package enum Endpoint: Hashable, Sendable {
             return
         }
         let bytes = Array(path.utf8)
-        let folder = bytes.starts(with: Self.otherScansFolder) ? Self.otherScansFolder : Self.scansFolder
-        guard bytes.starts(with: folder) else { return nil }
-        let rest = bytes[folder.count...]
+        let isOther = bytes.holds(Self.otherScansFolder, at: 0)
+        guard isOther || bytes.holds(Self.scansFolder, at: 0) else { return nil }
+        let rest = bytes[(isOther ? Self.otherScansFolder : Self.scansFolder).utf8.count...]
         let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
         guard Self.isJobID(rest[..<slash]) else { return nil }
         let jobId = String(decoding: rest[..<slash], as: UTF8.self)
-        if folder == Self.otherScansFolder {
-            guard rest[slash...].elementsEqual("/results".utf8) else { return nil }
+        func ends(_ end: String) -> Bool {
+            bytes.count - slash == end.utf8.count && bytes.holds(end, at: slash)
+        }
+        if ends("/results") {
             self = .results(jobId: jobId)
-            return
-        }
-        guard slash < rest.endIndex else {
+        } else if isOther {
+            return nil
+        } else if ends("") {
             self = .job(jobId: jobId)
-            return
-        }
-        switch String(decoding: rest[(slash + 1)...], as: UTF8.self) {
-        case "stream": self = .stream(jobId: jobId)
-        case "results": self = .results(jobId: jobId)
-        case "cleanup": self = .cleanup(jobId: jobId)
-        default: return nil
+        } else if ends("/stream") {
+            self = .stream(jobId: jobId)
+        } else if ends("/cleanup") {
+            self = .cleanup(jobId: jobId)
+        } else {
+            return nil
         }
     }
 
@@ -77,7 +78,7 @@ package enum Endpoint: Hashable, Sendable {
     package static func path(ofTarget target: String) -> String {
         let mark = UInt8(ascii: "?")
         guard target.contains(byte: { $0.equal(mark) }) else { return target }
-        return String(decoding: target.utf8.prefix { $0 != mark }, as: UTF8.self)
+        return String(decoding: Array(target.utf8).prefix { $0 != mark }, as: UTF8.self)
     }
 
     /// Whether a text can be a path segment without escaping (RFC 3986, unreserved) and stays one: `.` and

@@ -154,8 +154,11 @@ package struct JourneyPath: Hashable, Sendable {
 
     /// A path with its query, if it has one.
     package init?(target: String) {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        self.init(path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil)
+        let path = Endpoint.path(ofTarget: target)
+        let hasQuery = path.utf8.count < target.utf8.count
+        let query =
+            hasQuery ? String(decoding: target.utf8.dropFirst(path.utf8.count + 1), as: UTF8.self) : nil
+        self.init(path: path, query: query)
     }
 
     /// Nil for a path of no journey.

@@ -245,13 +245,13 @@ struct RequestFormCheck: Sendable {
     }
 
     private func path(_ path: String, of form: RequestForm, _ word: Word?) -> [String] {
-        var folder = "/v3/jobs/scans"
+        var folder = "/v3/jobs/scans/"
         let ending: String
         switch form.operation {
         case .upload:
             // A book that the phone has read may go up as a photo.
             let isText = self.journey == .textEnrichment && path == "/v3/jobs/enrich"
-            return path == folder || isText ? [] : ["a path that is not in the contract"]
+            return path == "/v3/jobs/scans" || isText ? [] : ["a path that is not in the contract"]
         case .stream: ending = "/stream"
         case .results: ending = "/results"
         case .cleanup: ending = "/cleanup"
@@ -259,12 +259,12 @@ struct RequestFormCheck: Sendable {
         case .refresh: return ["a request that only v2 has"]
         }
         // The live backend gives this address of its results (Docs/contract.md section 2.4).
-        let other = "/v3/jobs/ai_scan/scans"
-        if form.operation == .results, path.hasPrefix(other + "/") { folder = other }
-        guard path.hasPrefix(folder + "/"), path.hasSuffix(ending) else {
+        let other = "/v3/jobs/ai_scan/scans/"
+        if form.operation == .results, path.hasPrefix(other) { folder = other }
+        guard path.hasPrefix(folder), path.hasSuffix(ending) else {
             return ["a path that is not in the contract"]
         }
-        let rest = path.utf8.dropFirst(folder.utf8.count + 1).dropLast(ending.utf8.count)
+        let rest = path.utf8.dropFirst(folder.utf8.count).dropLast(ending.utf8.count)
         guard !rest.isEmpty, !rest.contains(UInt8(ascii: "/")) else {
             return ["a path that is not in the contract"]
         }

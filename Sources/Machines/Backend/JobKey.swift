@@ -10,10 +10,11 @@ struct JobKey: Hashable, Sendable {
     /// Nil when no job of ours can have this id. Job ids are opaque: the case counts. Those of v2 begin with the word of their
     /// journey.
     init?(jobID: String) {
-        let prefix = Self.prefixes.first { jobID.hasPrefix($0) }
-        let jobID = jobID.dropFirst(prefix?.count ?? 0)
-        guard let bits = UUIDBits(String(jobID)),
-            !jobID.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) })
+        // A UUID alone has no word before it.
+        let prefix = jobID.utf8.count == 36 ? nil : Self.prefixes.first { jobID.hasPrefix($0) }
+        let jobID = prefix.map { String(jobID.dropFirst($0.count)) } ?? jobID
+        guard let bits = UUIDBits(jobID),
+            !Array(jobID.utf8).contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) })
         else { return nil }
         self.bits = bits
     }

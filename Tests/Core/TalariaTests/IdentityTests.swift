@@ -39,6 +39,27 @@ import Testing
         #expect(Endpoint.path(ofTarget: target) == path)
     }
 
+    @Test(
+        arguments: [
+            ("/v3/jobs/scans/a/results?format=lite", "/v3/jobs/scans/a/results", "format=lite"),
+            ("/v3/jobs/scans/a/stream?", "/v3/jobs/scans/a/stream", ""),
+            ("/v3/jobs/scans/a", "/v3/jobs/scans/a", nil),
+            ("/ws/progress?jobId=scan_a&token=b?c", "/ws/progress", "jobId=scan_a&token=b?c"),
+            ("/nowhere?a", "/nowhere", "a"),
+        ] as [(String, String, String?)])
+    func `a target is its path and its query`(target: String, path: String, query: String?) {
+        #expect(JourneyPath(target: target) == JourneyPath(path: path, query: query))
+    }
+
+    @Test func `the other folder of scans has results alone`() {
+        let folder = "/v3/jobs/ai_scan/scans/"
+        #expect(Endpoint(path: folder + "a/results") == .results(jobId: "a"))
+        #expect(
+            ["a", "a/", "a/stream", "a/cleanup", "a/results/x", ""].allSatisfy {
+                Endpoint(path: folder + $0) == nil
+            })
+    }
+
     @Test(arguments: [
         "/", "/v3/jobs/scans/", "/v3/jobs/scans/a/b", "/v3/jobs/scans/a/stream/x",
         "/v3/jobs/scans/a%2f/stream",
