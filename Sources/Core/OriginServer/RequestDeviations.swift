@@ -81,6 +81,7 @@ extension OriginRequest {
     }
 
     private func noteAuthorization(isNeeded: Bool, into notes: inout ContractNotes) {
+        guard self.authorization?.hasPrefix("Bearer ") != true else { return }  // As it should be.
         let scheme = self.authorization?.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1).first
             .map { Substring($0).lowercased() }
         guard scheme != "bearer", isNeeded || scheme != nil else { return }
@@ -124,7 +125,7 @@ extension OriginRequest {
     }
 
     fileprivate static func mediaType(_ value: String) -> String {
-        let type = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
+        let type = Array(value.utf8).prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
         return String(decoding: type, as: UTF8.self).lowercased()
     }
 }

@@ -69,7 +69,7 @@ package struct MultipartReader: Sendable {
     /// 1 to 70 of the characters of RFC 2046 section 5.1.1, the last not a space.
     private static func isBoundary(_ text: String) -> Bool {
         (1...70).contains(text.utf8.count) && text.utf8.last != ASCII.space
-            && text.utf8.allSatisfy { byte in
+            && Array(text.utf8).allSatisfy { byte in
                 switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
                 case 0x20, 0x27, 0x28, 0x29, 0x2B, 0x2C, 0x2D, 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x5F: true

@@ -89,16 +89,16 @@ package struct ReplyHead: Hashable, Sendable {
 
     private static func type(of contentType: String) -> String {
         // Nearly always as it should be.
-        let plain = contentType.utf8.prefix {
+        let bytes = Array(contentType.utf8)
+        let plain = bytes.prefix {
             switch $0 {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "/"), UInt8(ascii: "-"): true
             default: false
             }
         }
-        if plain.endIndex == contentType.endIndex || contentType.utf8[plain.endIndex] == UInt8(ascii: ";"),
-            !plain.isEmpty
-        {
-            return String(contentType[..<plain.endIndex])
+        if !plain.isEmpty {
+            if plain.count == bytes.count { return contentType }
+            if bytes[plain.count] == UInt8(ascii: ";") { return String(decoding: plain, as: UTF8.self) }
         }
         let type = contentType.split(separator: ";").first.map { $0.lowercased() } ?? ""
         return String(type.filter { !$0.isWhitespace })

@@ -20,9 +20,17 @@ package struct UploadPart: Hashable, Sendable {
 
     /// The lines before its content (RFC 7578 section 4.2).
     package func head(boundary: String) -> String {
-        "--\(boundary)\r\n"
-            + "Content-Disposition: form-data; name=\"\(self.name)\"; filename=\"\(self.filename)\"\r\n"
-            + "Content-Type: \(self.contentType)\r\n\r\n"
+        ByteBuilder.text { text in
+            text.append(literal: "--")
+            text.append(text: boundary)
+            text.append(literal: "\r\nContent-Disposition: form-data; name=\"")
+            text.append(text: self.name)
+            text.append(literal: "\"; filename=\"")
+            text.append(text: self.filename)
+            text.append(literal: "\"\r\nContent-Type: ")
+            text.append(text: self.contentType)
+            text.append(literal: "\r\n\r\n")
+        }
     }
 }
 
@@ -31,7 +39,9 @@ extension AppRequest {
     /// The path on the backend; nil for an address of another server, which is not requested: a token belongs to its own
     /// backend. `base`: the address of the backend, without a slash at its end.
     package func path(onServer base: String) -> String? {
-        let path = self.target.hasPrefix(base + "/") ? String(self.target.dropFirst(base.count)) : self.target
+        var path = self.target
+        // Nearly always it is a path.
+        if !path.hasPrefix("/"), path.hasPrefix(base + "/") { path = String(path.dropFirst(base.count)) }
         return path.hasPrefix("/") && !path.hasPrefix("//") ? path : nil
     }
 
