@@ -14,7 +14,8 @@ package struct FaultPlanner: Sendable {
     package static let scansRemembered = 200_000
 
     package let specs: [FaultSpec]
-    private let side: FaultSide
+    /// Whether this side meets each fault.
+    private let isMine: [Bool]
     private var random: KeyedRandom
     /// The identity of each fault for the draws.
     private let digests: [UInt64]
@@ -24,7 +25,10 @@ package struct FaultPlanner: Sendable {
 
     package init(specs: [FaultSpec], random: KeyedRandom, side: FaultSide = .backend) {
         self.specs = specs
-        self.side = side
+        // Faults of the phone belong to no exchange.
+        self.isMine = specs.map {
+            $0.kind.layer != .phone && $0.kind.has(.isHandledByPhone) == (side == .phone)
+        }
         self.random = random
         self.digests = specs.map(\.key)
         self.isOn = Array(repeating: true, count: specs.count)
@@ -55,8 +59,8 @@ package struct FaultPlanner: Sendable {
         var armed: [ArmedFault] = []
         // By index: the loop would copy each fault.
         for index in self.specs.indices
-        where self.isOn[index] && self.specs[index].acts(on: key.operation, by: transport)
-            && self.isMine(self.specs[index].kind)
+        where self.isOn[index] && self.isMine[index]
+            && self.specs[index].acts(on: key.operation, by: transport)
         {
             let fires = self.decides(index, key, group: group)
             observations.append(
@@ -79,10 +83,11 @@ package struct FaultPlanner: Sendable {
 
     /// Whether scope and chance choose this exchange: a pure function of the key.
     package func decides(_ fault: Int, _ key: ExchangeKey, group: String) -> Bool {
-        let spec = self.specs[fault]
-        return self.covers(fault, key.device, group: group)
-            && spec.scan ?? key.scan.raw == key.scan.raw && spec.attempt ?? key.attempt == key.attempt
-            && spec.chance.happens(
+        // Each by the index: the fault as a whole would be copied.
+        self.covers(fault, key.device, group: group)
+            && self.specs[fault].scan ?? key.scan.raw == key.scan.raw
+            && self.specs[fault].attempt ?? key.attempt == key.attempt
+            && self.specs[fault].chance.happens(
                 self.random.draw(
                     .faultChance, self.digests[fault], Self.scanKey(key), UInt64(key.operation.rawValue)))
     }
@@ -97,11 +102,6 @@ package struct FaultPlanner: Sendable {
     package mutating func missed(_ fault: Int, _ key: ExchangeKey) {
         guard self.specs.indices.contains(fault) else { return }
         self.firings.takeBack(fault, device: key.device, scan: key.scan)
-    }
-
-    /// Faults of the phone belong to no exchange; of the others each side meets its own.
-    private func isMine(_ kind: FaultKind) -> Bool {
-        kind.layer != .phone && kind.has(.isHandledByPhone) == (self.side == .phone)
     }
 
     /// Returns the faults of a phone with their times, in the order of the list; windows may overlap.

@@ -28,7 +28,7 @@ struct AnchoredFaults {
     var all: [FaultSpec] { self.kinds.flatMap { self.faults($0, values: Self.values(of: $0)) } }
 
     /// Those that can act.
-    private var kinds: [FaultKindEntry] { FaultTable.kinds(withSockets: self.fleet.hasSockets) }
+    private var kinds: ArraySlice<FaultKindEntry> { FaultTable.kinds(withSockets: self.fleet.hasSockets) }
 
     /// Those with the usual values of their kind, of the shorter length.
     var representatives: [FaultSpec] {

@@ -102,8 +102,8 @@ package enum FaultTable {
     package static let all: [FaultKindEntry] = Self.server + Self.link + Self.phone + Self.sockets
 
     /// All kinds, or those of a fleet without a WebSocket.
-    package static func kinds(withSockets: Bool) -> [FaultKindEntry] {
-        withSockets ? self.all : self.all.dropLast(self.sockets.count)
+    package static func kinds(withSockets: Bool) -> ArraySlice<FaultKindEntry> {
+        withSockets ? self.all[...] : self.all.dropLast(self.sockets.count)
     }
 
     package static func entry(_ name: String) -> FaultKindEntry? {
