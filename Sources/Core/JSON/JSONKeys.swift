@@ -33,8 +33,12 @@ package final class JSONKeys: Sendable {
 
     /// The index of the text in a range of the bytes. `guess`: the index that is tried first.
     func index(in bytes: [UInt8], _ range: Range<Int>, guess: Int) -> Int? {
+        if guess < self.entries.count, self.entries[guess].count == range.count,
+            bytes.holds(self.texts[guess], at: range.lowerBound)
+        {
+            return guess
+        }
         let entry = Entry(bytes, range)
-        if guess < self.entries.count, self.holds(entry, at: guess, in: bytes, range) { return guess }
         for index in self.entries.indices where self.holds(entry, at: index, in: bytes, range) {
             return index
         }

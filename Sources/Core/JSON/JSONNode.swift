@@ -98,6 +98,8 @@ package struct JSONNode: Sendable {
 
     package var kind: Kind { self.offset.kind }
     package var isNull: Bool { self.kind == .null }
+    /// The same as a comparison of kinds, which in another module is a call through a table.
+    package func isA(_ kind: Kind) -> Bool { self.kind == kind }
 
     /// The bytes of the whole document.
     var bytes: [UInt8] { self.document.bytes }
@@ -146,11 +148,11 @@ package struct JSONNode: Sendable {
     /// The member of an object; the first, where a key comes twice.
     package subscript(key: String) -> JSONNode? {
         guard self.kind == .object else { return nil }
+        let (offsets, end) = (self.document.offsets, self.next)
         var index = self.index + 1
-        while index < self.next {
-            let offset = self.document.offsets[index]
-            if self.isKey(offset, key) { return JSONNode(self.document, index + 1) }
-            index = Int(self.document.offsets[index + 1].next)
+        while index < end {
+            if self.isKey(offsets[index], key) { return JSONNode(self.document, index + 1) }
+            index = Int(offsets[index + 1].next)
         }
         return nil
     }

@@ -32,7 +32,7 @@ struct LeanObject {
                 excerpt: Self.beginning(of: bytes), isDecisive: true)
             return nil
         }
-        guard node.kind == .object else {
+        guard node.isA(.object) else {
             notes.add(
                 "body", expected: "a JSON object", seen: node.kindName, excerpt: node.excerpt,
                 isDecisive: true)
@@ -82,7 +82,7 @@ struct LeanObject {
     }
 
     func object(_ key: String, _ need: Need, into notes: inout ContractNotes) -> LeanObject? {
-        let node = self.read(key, need, "an object", into: &notes) { $0.kind == .object ? $0 : nil }
+        let node = self.read(key, need, "an object", into: &notes) { $0.isA(.object) ? $0 : nil }
         return node.map { LeanObject(node: $0, prefix: self.prefix + key + ".") }
     }
 
@@ -100,14 +100,14 @@ struct LeanObject {
     func books(
         _ key: String, _ need: Need, of version: APIVersion = .v3, into notes: inout ContractNotes
     ) -> [Book]? {
-        let array = self.read(key, need, "an array of books", into: &notes) { $0.kind == .array ? $0 : nil }
+        let array = self.read(key, need, "an array of books", into: &notes) { $0.isA(.array) ? $0 : nil }
         guard let elements = array?.elements else { return nil }
         let path = self.path(key) + "[]"
         let prefix = path + "."
         var books: [Book] = []
         books.reserveCapacity(elements.count)
         for element in elements {
-            guard element.kind == .object else {
+            guard element.isA(.object) else {
                 notes.add(
                     path, expected: "a book", seen: element.kindName, excerpt: element.excerpt,
                     isDecisive: true)

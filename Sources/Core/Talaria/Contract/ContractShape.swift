@@ -91,8 +91,9 @@ package final class ContractObject: Sendable {
     /// Whether a value of the member at this index is right with all that is inside of it. False also where that has to be
     /// looked at.
     func takes(_ value: JSONNode, at index: Int) -> Bool {
-        let kind = value.kind
-        guard kind == self.rules[index].kind else { return kind == .null && self.rules[index].takesNull }
+        guard value.isA(self.rules[index].kind) else {
+            return value.isNull && self.rules[index].takesNull
+        }
         switch self.rules[index].values {
         case .all: return true
         case .words: return self.words[index].map { value.isText(among: $0) } ?? false
