@@ -189,9 +189,7 @@ extension ActiveScan.Stage {
         _ change: (inout ActiveScan.JobStream, inout StreamConnection) -> Result
     ) -> Result {
         guard self.isStreaming else { self.isIllegal("read") }
-        var taken = ActiveScan.Stage.uploading
-        swap(&taken, &self)
-        guard case .streaming(var stream, var connection) = consume taken else { self.isIllegal("read") }
+        guard case .streaming(var stream, var connection) = consume self else { preconditionFailure() }
         defer { self = .streaming(stream, connection) }
         return change(&stream, &connection)
     }
@@ -248,6 +246,11 @@ extension ActiveScan.Stage {
     /// The time until which its client reads no event of the open stream; nil while it does.
     var blockedUntil: Instant? {
         if case .streaming(_, let connection) = self { connection.blockedUntil } else { nil }
+    }
+
+    /// Whether its open stream followed on failures and has not ended them yet.
+    var hasFailures: Bool {
+        if case .streaming(let stream, _) = self { stream.backoff.failures > 0 } else { false }
     }
 
     /// The loss that no 200 head has ended yet.

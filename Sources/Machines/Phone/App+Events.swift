@@ -163,7 +163,7 @@ extension App {
                 into: &effects)
             return false
         case .malformed, .completed, .error:
-            self.applied(event, reading, transit, index, at: now, into: &effects)
+            self.applied(event.idToResumeFrom, reading, transit, index, at: now, into: &effects)
             self.ended(reading, index, exchange: exchange, at: now, into: &effects)
             return true
         }
@@ -181,7 +181,8 @@ extension App {
             self.active[index].stage.update { stream, _ in stream.books.append(book) }
         }
         if case .enrichmentDegraded = reading { _ = self.showOverlay(index, at: now) }
-        self.applied(event, reading, transit, index, at: now, into: &effects)
+        let id = event.idToResumeFrom
+        self.applied(id, reading, transit, index, at: now, into: &effects)
         if case .result(let book, _) = reading, self.profile.events.result != .collected {
             self.observe(
                 .bookShown(job: self.active[index].jobID, book: book), of: self.active[index].number,
@@ -189,10 +190,10 @@ extension App {
         }
         // Else perhaps an old one: no progress, and no id to resume from.
         guard novelty == .new else { return }
-        if self.profile.stream.resetsBackoff {
+        if self.profile.stream.resetsBackoff, self.active.update(index, { $0.stage.hasFailures }) {
             self.active[index].stage.update { stream, _ in stream.backoff.succeeded() }
         }
-        self.advance(event, index, into: &effects)
+        self.advance(to: id, index, into: &effects)
     }
 
     /// The event as the client knows it by its name. Changes nothing, see `observe`.
@@ -377,11 +378,11 @@ extension App {
                 job: self.active[index].job.jobId, id: event.idToResumeFrom,
                 name: ServerText.code(name, fallback: "unreadable"), malformed: isMalformed),
             of: self.active[index].number, at: now, into: &effects)
-        if novelty == .new { self.advance(event, index, into: &effects) }
+        if novelty == .new { self.advance(to: event.idToResumeFrom, index, into: &effects) }
     }
 
     private mutating func applied(
-        _ event: SSEEvent, _ reading: JobEvent, _ transit: StreamConnection.Transit, _ index: Int,
+        _ id: String?, _ reading: JobEvent, _ transit: StreamConnection.Transit, _ index: Int,
         at now: Instant,
         into effects: inout [PhoneEffect]
     ) {
@@ -390,7 +391,7 @@ extension App {
         }
         self.observe(
             .eventApplied(
-                job: self.active[index].jobID, id: event.idToResumeFrom, kind: kind,
+                job: self.active[index].jobID, id: id, kind: kind,
                 latency: transit.latency, replayed: transit.isReplayed),
             of: self.active[index].number, at: now, into: &effects)
     }
@@ -398,8 +399,8 @@ extension App {
     /// The stream resumes after this event from now on. An ignored event counts as well: it was dispatched, and asking
     /// for it again would only bring it again. A terminal event does not: until its books are durable a fresh process
     /// must be told of it once more.
-    private mutating func advance(_ event: SSEEvent, _ index: Int, into effects: inout [PhoneEffect]) {
-        guard let id = event.idToResumeFrom else { return }
+    private mutating func advance(to id: String?, _ index: Int, into effects: inout [PhoneEffect]) {
+        guard let id else { return }
         self.active[index].scan.record.job?.lastEventID = id
         self.note(.lastEventID(self.active[index].number, id), into: &effects)
     }

@@ -38,7 +38,9 @@ extension App {
 
     /// Releases the slots of decided scans whose stream has ended, unless they are held through the DELETE.
     mutating func giveIdleSlots(at now: Instant, into effects: inout [PhoneEffect]) {
-        for index in self.active.indices where self.active[index].stage.slot == .untilStreamEnds {
+        for index in self.active.indices {
+            // In place: to read a stage of the array copies it.
+            guard self.active.update(index, { $0.stage.slot }) == .untilStreamEnds else { continue }
             let scan = self.active[index].number
             guard !self.isDraining(scan) else { continue }
             self.active[index].stage = self.active[index].stage.slotGiven()

@@ -212,7 +212,7 @@ package struct App: Sendable {
             guard let moment else { return }
             earliest = min(earliest ?? moment, moment)
         }
-        for index in self.exchanges.indices { consider(self.exchanges[index].deadline) }
+        for index in self.exchanges.indices { consider(self.exchanges.span[index].deadline) }
         for index in self.active.indices {
             let (timeout, hasPath) = (self.profile.stream.idleTimeout, self.pathAvailable)
             consider(

@@ -4,8 +4,9 @@ import Wire
 
 /// One open stream: bytes in, items out, and what a phone measures on the way.
 struct StreamConnection: Sendable {
-    private var reader: SSEReader
-    /// The reader of a WebSocket, which is read in its place; empty for an event stream.
+    /// The reader of an event stream; empty for a WebSocket. In arrays, since what is stored in a stage is moved with it.
+    private var reader: [SSEReader]
+    /// The reader of a WebSocket; empty for an event stream.
     private var socket: [SocketReader]
     let openedAt: Instant
     /// The time of the last data, including the head.
@@ -37,7 +38,7 @@ struct StreamConnection: Sendable {
 
     /// `rules`: how events are read; nil for a WebSocket.
     init(openedAt: Instant, resumed: Bool, rules: SSEReader.Rules?) {
-        self.reader = SSEReader(limits: Self.limits, rules: rules ?? .standard)
+        self.reader = rules.map { [SSEReader(limits: Self.limits, rules: $0)] } ?? []
         self.socket = rules == nil ? [SocketReader()] : []
         self.openedAt = openedAt
         self.lastByteAt = openedAt
@@ -58,7 +59,7 @@ struct StreamConnection: Sendable {
             self.socket[0].received(bytes, at: now, wall: wall, into: &items, &output)
             return output
         }
-        self.reader.receive(bytes, into: &items)
+        self.reader[0].receive(bytes, into: &items)
         return nil
     }
 
