@@ -137,7 +137,9 @@ package struct HDRHistogram: Sendable {
     /// Forgets every value and keeps the memory, for the next interval.
     package mutating func reset() {
         if let indexes = self.occupied {
-            for index in indexes { self.counts[index - self.first] = 0 }
+            let first = self.first
+            var counts = self.counts.mutableSpan
+            for index in indexes { counts[index - first] = 0 }
         }
         self.total = 0
         self.saturated = 0
@@ -243,8 +245,9 @@ package struct HDRHistogram: Sendable {
         // A total that is less than the greatest number is the sum of its counts.
         while self.total < .max, index + 64 <= indexes.upperBound {
             let start = index - self.first
+            let block = counts.extracting(start..<(start + 64))
             var sum: Int64 = 0
-            for offset in 0..<64 { sum &+= counts[start + offset] }
+            for offset in block.indices { sum &+= block[offset] }
             guard seen + sum < rank else { break }
             seen += sum
             index += 64

@@ -59,7 +59,7 @@ package struct BookKey: Hashable, Sendable {
     }
 
     /// The number of different books among these.
-    package static func different(_ keys: some Collection<BookKey>) -> Int {
+    package static func different(_ keys: [BookKey]) -> Int {
         guard keys.count > Self.comparedMax else {
             return keys.indices.count { index in
                 !keys[..<index].contains { $0.isSame(as: keys[index]) }

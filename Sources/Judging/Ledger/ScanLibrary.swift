@@ -71,7 +71,7 @@ struct ScanLibrary: Sendable {
     var duplicates: Int {
         self.entries.count
             - BookKey.different(
-                self.keys.indices.lazy.filter { self.named.contains($0) }.map { self.keys[$0] })
+                self.keys.indices.filter { self.named.contains($0) }.map { self.keys[$0] })
     }
 
     /// What comes from here on is of another answer: it may have the same books, in any order.
