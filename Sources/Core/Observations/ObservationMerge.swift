@@ -86,7 +86,7 @@ private struct Story: Sendable {
     }
 
     mutating func take() -> Observation {
-        let observation = self.waiting[self.taken]
+        let observation = self.waiting.take(self.taken, leaving: .nothing)
         self.taken += 1
         if self.taken == self.waiting.count {
             self.waiting = []

@@ -42,11 +42,14 @@ final class ProgressFile {
 
     /// Takes an observation that the log does not have.
     func take(_ observation: Observation, logBytes: Int) {
-        let seen = Seen(observation: observation, logBytes: logBytes)
-        guard self.lines[observation.device] == nil else { return self.write(seen) }
+        guard self.lines[observation.device] == nil else {
+            return self.write(Seen(observation: observation, logBytes: logBytes))
+        }
         guard self.isWaiting(for: .violation) else { return }
-        guard self.recent.count == Self.recentMax else { return self.recent.append(seen) }
-        self.recent[self.oldest] = seen
+        guard self.recent.count == Self.recentMax else {
+            return self.recent.append(Seen(observation: observation, logBytes: logBytes))
+        }
+        self.recent[self.oldest] = Seen(observation: observation, logBytes: logBytes)
         self.oldest = (self.oldest + 1) % Self.recentMax
     }
 

@@ -94,8 +94,13 @@ package struct LatencyCrossCheck: Sendable {
             if observation.isRoutine { return }
         case .fault, .control: return
         }
+        self.record(observation.what, of: observation)
+    }
+
+    /// `what`: by itself, since to switch over a member of the observation copies all of it.
+    private mutating func record(_ what: ObservationPayload, of observation: borrowing Observation) {
         let group = self.fleet.group(of: observation.device)
-        switch observation.what {
+        switch what {
         case .phone(let payload):
             if observation.isRoutine {
                 self.record(payload, group)

@@ -184,8 +184,9 @@ package struct GroupErrors: Sendable {
     package subscript(group: Int) -> ErrorSummary { self.groups[group] }
 
     package mutating func record(_ observation: Observation, cause: Cause? = nil) {
-        guard case .phone(let payload) = observation.what, let error = RunError(payload),
-            let group = self.fleet.group(of: observation.device)
+        // Most observations are routine, and to look into one copies it.
+        guard !observation.isRoutine, case .phone(let payload) = observation.what,
+            let error = RunError(payload), let group = self.fleet.group(of: observation.device)
         else { return }
         self.groups[group].add(
             error, at: observation.at, device: observation.device, scan: observation.scan, cause: cause)

@@ -11,8 +11,8 @@ package struct FirstUploads: Sendable {
 
     package init() {}
 
-    package mutating func receive(_ observation: Observation) {
-        guard case .phone(.replied(.upload, _, let status, _)) = observation.what,
+    package mutating func receive(_ observation: borrowing Observation) {
+        guard !observation.isRoutine, case .phone(.replied(.upload, _, let status, _)) = observation.what,
             self.answered.insert(observation.device).inserted, status == 429
         else { return }
         self.limited.insert(observation.device)

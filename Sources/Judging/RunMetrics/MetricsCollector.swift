@@ -56,8 +56,13 @@ package struct MetricsCollector: Sendable {
             }
             return
         }
+        self.record(observation.what, of: observation, cause)
+    }
+
+    /// `what`: by itself, since to switch over a member of the observation copies all of it.
+    private mutating func record(_ what: ObservationPayload, of observation: Observation, _ cause: Cause?) {
         let group = self.fleet.metricGroup(of: observation.device)
-        switch observation.what {
+        switch what {
         case .phone(.found(let finding)): self.record(finding, observation, cause)
         case .phone(let payload):
             self.heardAt = max(self.heardAt, observation.at)

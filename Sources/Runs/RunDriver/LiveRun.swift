@@ -304,7 +304,8 @@ package final class LiveRun {
         switch report {
         case .observations(let observations, let thread, let moment):
             if !self.preparation.isEmbedded {
-                for observation in observations { self.firstUploads.receive(observation) }
+                // By index: a loop would copy each.
+                for index in observations.indices { self.firstUploads.receive(observations.span[index]) }
             }
             self.feed.receive(phones: observations, thread: thread, upTo: moment)
         case .gauges(let gauges): self.gauges = gauges

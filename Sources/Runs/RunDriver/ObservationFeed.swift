@@ -118,7 +118,7 @@ struct ObservationFeed {
     private mutating func settle() {
         while let observation = self.merge.next() {
             self.rollout?.handle(.observed(observation), at: observation.at, into: &self.rolloutEffects)
-            self.judge.receive(observation, into: self.directory)
+            self.judge.receive(consume observation, into: self.directory)
             self.judged += 1
             if self.judged % Self.judgedPerYield == 0 { CurrentThread.yield() }
         }

@@ -19,31 +19,41 @@ struct JournalSubject {
     /// Reads the subject; nil for a line in any other form than `StateJournal` writes. `JSONNode` may still
     /// read it.
     init?(_ line: ArraySlice<UInt8>) {
-        var rest = line
-        guard Self.take(Self.first, from: &rest), let device = Self.number(&rest),
-            Self.take(Self.second, from: &rest), let scan = Self.number(&rest),
-            Self.take(Self.third, from: &rest), rest.last == UInt8(ascii: "}")
+        var position = line.startIndex
+        guard Self.take(Self.first, in: line, &position), let device = Self.number(line, &position),
+            Self.take(Self.second, in: line, &position), let scan = Self.number(line, &position),
+            Self.take(Self.third, in: line, &position), position < line.endIndex,
+            line.last == UInt8(ascii: "}")
         else { return nil }
         self.device = DeviceNumber(device)
         self.scan = scan
-        self.isCompleted = rest.elementsEqual(Self.completed)
-        self.isReview = rest.starts(with: Self.review)
+        self.isCompleted =
+            line.endIndex - position == Self.completed.count
+            && Self.holds(line, Self.completed, at: position)
+        self.isReview = Self.holds(line, Self.review, at: position)
     }
 
-    private static func take(_ text: [UInt8], from rest: inout ArraySlice<UInt8>) -> Bool {
-        guard rest.starts(with: text) else { return false }
-        rest.removeFirst(text.count)
+    private static func holds(_ line: ArraySlice<UInt8>, _ text: [UInt8], at position: Int) -> Bool {
+        guard line.endIndex - position >= text.count else { return false }
+        for offset in text.indices where line[position + offset] != text[offset] { return false }
         return true
     }
 
-    private static func number(_ rest: inout ArraySlice<UInt8>) -> UInt32? {
+    private static func take(_ text: [UInt8], in line: ArraySlice<UInt8>, _ position: inout Int) -> Bool {
+        guard Self.holds(line, text, at: position) else { return false }
+        position += text.count
+        return true
+    }
+
+    private static func number(_ line: ArraySlice<UInt8>, _ position: inout Int) -> UInt32? {
         var value: UInt64 = 0
-        var digits = 0
-        while let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), digits < 11 {
-            value = value * 10 + UInt64(byte - UInt8(ascii: "0"))
-            digits += 1
-            rest.removeFirst()
+        let start = position
+        while position < line.endIndex, position - start < 11 {
+            let digit = line[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { break }
+            value = value * 10 + UInt64(digit)
+            position += 1
         }
-        return digits > 0 ? UInt32(exactly: value) : nil
+        return position > start ? UInt32(exactly: value) : nil
     }
 }

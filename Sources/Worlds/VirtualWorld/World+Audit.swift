@@ -259,9 +259,10 @@ extension World {
 
     /// A stream is requested: a process that starts now must find its job.
     mutating func lookAtRecord(of request: AppRequest, of phone: Int) {
-        guard request.operation == .stream, self.phones[phone].machine.hasRoom else { return }
+        // In place, as above.
+        guard request.operation == .stream, self.phones.update(phone, { $0.machine.hasRoom }) else { return }
         guard case .stream(let job)? = JourneyPath(target: request.target)?.endpoint,
-            self.phones[phone].machine.holds(job: job, of: request.scan) == false
+            self.phones.update(phone, { $0.machine.holds(job: job, of: request.scan) }) == false
         else { return }
         self.findings.append(
             AuditFinding(
