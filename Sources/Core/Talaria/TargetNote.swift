@@ -1,3 +1,5 @@
+package import SimBase
+
 /// What a target may do by the contract, but what its engineers probably did not mean: each is a finding, and no violation
 /// (Docs/design.md section 11.12). The raw values are parts of the paths of findings.
 package enum TargetNote: String, CaseIterable, Hashable, Sendable {
@@ -37,12 +39,15 @@ package enum TargetNote: String, CaseIterable, Hashable, Sendable {
         case .resetTime: "X-RateLimit-Reset in seconds"
         case .otherHost: "links to the host that was asked"
         case .unknownLink: "links to paths of the contract"
-        case .slowAnswer: "the head of an answer within 5 s"
+        case .slowAnswer: "the head of an answer within \(Self.answerTimeMax.wholeMilliseconds / 1_000) s"
         case .excessBytes: "nothing behind the end of an answer"
         case .otherBooks: "the books that the same photo had before"
         case .sameBooks: "other books than those of another photo of the device"
         }
     }
+
+    /// The maximum time from a request to the head of its answer.
+    package static let answerTimeMax = Interval.seconds(5)
 
     /// What the paths of these findings begin with.
     package static let prefix = "note."

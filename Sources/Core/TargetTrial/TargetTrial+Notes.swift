@@ -153,12 +153,16 @@ extension TargetTrial {
         self.note(.resetTime, request, id, at: now, "a time more than a year ahead", excerpt: text)
     }
 
+    private static let links = ["sseUrl", "streamUrl", "statusUrl"]
+    /// Has a path of its own, whatever the contract says (Docs/contract.md section 3.4).
+    private static let socketLink = "websocketUrl"
+
     /// `node`: the body of a 202. A link may be relative.
     mutating func noteLinks(_ node: JSONNode?, _ request: TrialRequest, _ id: UInt64, at now: Instant) {
         let data = node?["data"] ?? node
         self.notePaths(data, request, id, at: now)
         guard let asked = self.rules.host.flatMap({ HostName($0) }) else { return }
-        for name in ["sseUrl", "streamUrl", "statusUrl", "websocketUrl"] {
+        for name in Self.links + [Self.socketLink] {
             guard let host = data?[name]?.text.flatMap({ Self.host(of: $0) }), host != asked,
                 !(host.isLoopback && asked.isLoopback)
             else { continue }
@@ -169,7 +173,7 @@ extension TargetTrial {
     /// A link may have any path; one that no contract has is probably misspelled.
     private mutating func notePaths(_ node: JSONNode?, _ request: TrialRequest, _ id: UInt64, at now: Instant)
     {
-        for name in ["sseUrl", "streamUrl", "statusUrl"] {
+        for name in Self.links {
             guard let link = node?[name]?.text, let path = Self.path(of: link),
                 JourneyPath(path: path)?.endpoint.jobID == nil
             else { continue }
@@ -190,11 +194,9 @@ extension TargetTrial {
         self.rules.readsAtOnce || request.probe != nil
     }
 
-    private static let answerTimeMax = Interval.seconds(5)
-
     /// An upload takes the time of its photo.
     mutating func noteTime(_ exchange: TrialExchange, _ id: UInt64, at now: Instant) {
-        guard exchange.request.operation != .upload, now - exchange.sent > Self.answerTimeMax,
+        guard exchange.request.operation != .upload, now - exchange.sent > TargetNote.answerTimeMax,
             self.isReadAtOnce(exchange.request)
         else { return }
         self.note(.slowAnswer, exchange.request, id, at: now, "later")

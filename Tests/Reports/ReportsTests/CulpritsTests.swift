@@ -139,6 +139,32 @@ import Testing
         #expect(result.changesAtFault == ["faults.rate-limit-1.quota=1 per 3s", "{do: reset, on: stream}"])
     }
 
+    @Test
+    func `deviations from the contract are the fault of who sent them, injected ones only where all count`() {
+        var result = Samples.passed()
+        result.exitReasons = [.objectiveFailed]
+        result.labels = RunLabels(target: "http://127.0.0.1:1")
+        let finding = ContractFinding(
+            operation: .upload, part: "202", path: "data.sseUrl", expected: "a string", seen: "missing",
+            excerpt: nil,
+            isDecisive: false, count: 1)
+        for cause in [Cause.target, .injected(fault: "bad-json-1"), .target] {
+            result.findings.add(finding, device: DeviceNumber(1), scan: .none, at: .zero, cause: cause)
+        }
+        for (metric, words) in [
+            (
+                "contract.findings",
+                "the target (2 deviations from the contract); the scenario, which injects bad-json-1"
+            ),
+            ("contract.breaking", "the target (2 deviations from the contract)"),
+        ] {
+            result.slos = [Samples.slo(metric, "count < 0")].compactMap {
+                $0?.evaluate(against: result.metrics)
+            }
+            #expect(result.culprits?.hasPrefix("At fault: \(words)") == true)
+        }
+    }
+
     @Test func `scans that wait at the end are the fault of what made scans slow`() {
         var result = Self.slow(.upload)
         result.slos = [Samples.slo("scans.waiting", "count < 0")].compactMap {

@@ -10,18 +10,36 @@ import VirtualWorld
 
 /// What the judge of a run learns from its plan.
 struct KnownBreaksTests {
-    private static func settings(_ name: String, _ toggles: [ToggleSetting] = []) throws -> JudgeSettings {
+    private static func scenario(_ name: String, _ toggles: [ToggleSetting] = []) throws -> Scenario {
         let profile = try #require(ProfileTable.named(name))
         let group = FleetGroup(
             name: "all", devices: 1, profile: profile.profile(with: toggles), toggles: toggles,
             idleTimeout: .automatic, network: .always(NamedLink(name: "test", profile: .perfect)),
             scansPerDevice: 1, load: .open(.constant(ArrivalRate(arrivals: 1, per: .seconds(1))), .uniform),
             photos: .folder("none"), preprocess: .once)
-        let scenario = Scenario(
+        return Scenario(
             name: "test", description: "", seed: 1, groups: [group], server: .contract, faults: [], slos: [],
             drain: .seconds(30), duration: nil)
-        return JudgeSettings(
-            RunPlan(scenario, target: .embedded), world: .virtual, hasBackendView: true)
+    }
+
+    private static func settings(_ name: String, _ toggles: [ToggleSetting] = []) throws -> JudgeSettings {
+        JudgeSettings(
+            RunPlan(try Self.scenario(name, toggles), target: .embedded), world: .virtual,
+            hasBackendView: true)
+    }
+
+    @Test func aTokenLastsAsLongAsItsBackendSays() throws {
+        var scenario = try Self.scenario("contract")
+        scenario.server.backend.tokenLifetime = .seconds(6)
+        scenario.trial.stated.tokenLifetime = .seconds(90)
+        let lifetimes = [true, false].map { hasBackendView in
+            let target = hasBackendView ? PlanTarget.embedded : .foreign
+            return JudgeSettings(
+                RunPlan(scenario, target: target), world: .live, hasBackendView: hasBackendView
+            )
+            .ledger.tokenLifetime
+        }
+        #expect(lifetimes == [.seconds(6), .seconds(90)])
     }
 
     @Test func theContractIsExcusedFromNothing() throws {
