@@ -199,7 +199,7 @@ class Test:
         return self.workers.setdefault(client_id, Worker())
 
     def lease(self, client_id, counts):
-        """The answer to what a worker lacks (`PhoneRoster.ask`)."""
+        """The answer to what a worker lacks (`LeasedPhones.ask`)."""
         worker = self.worker(client_id)
         leased = {}
         for name, count in counts.items():

@@ -56,9 +56,9 @@ struct ClientJudge {
     func watch(
         _ arguments: Arguments, _ plan: RunPlan, wallClockAtZero: Int64
     ) throws -> ClientWatchConfiguration {
-        var rules = ClientTrialRules()
+        var rules = ClientTrialSettings()
         rules.photoPart = plan.scenario.server.backend.dialect.photoPart
-        rules.allowsOtherParts = rules.photoPart != ClientTrialRules().photoPart
+        rules.allowsOtherParts = rules.photoPart != ClientTrialSettings().photoPart
         rules.allowsTokenInQuery = arguments.has("--browser")
         rules.phones = try arguments.number("--phones", in: 1...1_000_000)
         rules.wallClockAtZero = wallClockAtZero

@@ -96,7 +96,7 @@ struct ProfileDifference {
 
     /// Why a value is not the one that a toggle gives it.
     private func note(
-        on value: ProfileValue, of client: String, _ with: ClientProfile, _ without: ClientProfile,
+        on value: ProfileDescription, of client: String, _ with: ClientProfile, _ without: ClientProfile,
         besides toggle: ProfileToggle
     ) -> String {
         let other = self.toggles.first { other in
@@ -139,7 +139,7 @@ struct ProfileDifference {
 
     /// What both clients do by a value.
     private func rows(
-        _ value: ProfileValue, _ ours: ClientProfile, _ theirs: ClientProfile, _ columns: Int?
+        _ value: ProfileDescription, _ ours: ClientProfile, _ theirs: ClientProfile, _ columns: Int?
     ) -> [String] {
         TextTable.lines(
             [
@@ -148,7 +148,7 @@ struct ProfileDifference {
             ], indent: 4, columns: columns ?? ProfileText.columnsMax)
     }
 
-    private static func changed(_ left: ClientProfile, _ right: ClientProfile) -> [ProfileValue] {
-        ProfileValue.all.filter { $0.text(left) != $0.text(right) }
+    private static func changed(_ left: ClientProfile, _ right: ClientProfile) -> [ProfileDescription] {
+        ProfileDescription.all.filter { $0.text(left) != $0.text(right) }
     }
 }

@@ -53,7 +53,7 @@ enum ProfilesCommand {
 
     private static func values(_ profile: NamedProfile, columns: Int?) -> [String] {
         let values = profile.profile()
-        let rows = ProfileValue.all.flatMap { value in
+        let rows = ProfileDescription.all.flatMap { value in
             ["  \(value.name): \(value.text(values))"]
                 + ProfileText.folded("    \(value.behavior(values)) (\(value.source))", columns)
         }

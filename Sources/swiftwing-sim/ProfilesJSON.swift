@@ -17,7 +17,7 @@ enum ProfilesJSON {
         return [
             "profile": Self.summary(profile),
             "values": .array(
-                ProfileValue.all.map { value in
+                ProfileDescription.all.map { value in
                     .object([
                         "name": .string(value.name),
                         "value": .string(value.text(values)),
@@ -35,7 +35,7 @@ enum ProfilesJSON {
     static func difference(_ left: NamedProfile, _ right: NamedProfile) -> [String: JSONValue] {
         let (ours, theirs) = (left.profile(), right.profile())
         let (onLeft, onRight) = (left.toggles(with: []), right.toggles(with: []))
-        func side(_ value: ProfileValue, _ profile: ClientProfile) -> JSONValue {
+        func side(_ value: ProfileDescription, _ profile: ClientProfile) -> JSONValue {
             .object([
                 "value": .string(value.text(profile)), "behavior": .string(value.behavior(profile)),
             ])
@@ -43,7 +43,7 @@ enum ProfilesJSON {
         return [
             "from": Self.summary(left), "to": Self.summary(right),
             "differences": .array(
-                ProfileValue.all.filter { $0.text(ours) != $0.text(theirs) }.map { value in
+                ProfileDescription.all.filter { $0.text(ours) != $0.text(theirs) }.map { value in
                     .object([
                         "name": .string(value.name), "source": .string(value.source),
                         "from": side(value, ours), "to": side(value, theirs),

@@ -5,7 +5,7 @@ import RunJudge
 import SimBase
 import Wire
 
-/// `sse decode`: what the `contract` client makes of a captured event stream.
+/// `sse decode`: the events of a captured stream, read as the `contract` client reads them, but without its limits of size.
 enum SSEDecodeCommand {
     static let command = Command(
         name: "sse decode", usage: "[FILE]",

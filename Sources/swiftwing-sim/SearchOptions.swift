@@ -80,7 +80,7 @@ enum SearchOptions {
         var request = CampaignRequest(
             plans, seeds: seeds, words: ["simulate", loaded.path] + words, scenario: loaded.scenario.name,
             output: folder)
-        request.goals = loaded.scenario.moments
+        request.goals = loaded.scenario.coverageGoals
         request.jobs =
             try arguments.number("--jobs", in: 1...Self.jobsMax)
             ?? ProcessInfo.processInfo.activeProcessorCount

@@ -5,9 +5,6 @@ import RunJudge
 import SimBase
 
 extension TargetURL {
-    /// The host that the app's users are served by.
-    private static let productionHost = "api.oooefam.net"
-
     /// Reads `text`, the value of `option`. Asks the resolver only for a host that load is allowed on.
     init(_ text: String, option: String, _ arguments: Arguments) throws {
         let parts = try Parts(text, option: option)
@@ -36,50 +33,10 @@ extension TargetURL {
         self.http = SpokenHTTP(.http1, by: .option)
     }
 
-    private enum Subject: String {
+    enum Subject: String {
         case target = "the target"
         case collector = "the collector"
     }
-
-    // MARK: Permission
-
-    /// Only loopback targets are allowed unless the host's name is given a second time (Docs/design.md section 9).
-    /// Decided without a resolver: even a question to it would leave the machine.
-    private static func requirePermission(
-        for host: String, of subject: Subject, at stated: [String]?, _ arguments: Arguments
-    ) throws {
-        let plain = Self.canonical(host)
-        if plain == Self.productionHost, !arguments.has("--allow-production") {
-            throw CommandFailure(
-                .usage, "'\(host)' is the production host: load affects real users",
-                hint: "to go ahead, add --allow-production and --allow-target \(host)")
-        }
-        let isLocal =
-            stated.map { $0.allSatisfy(IPAddress.isLoopback) }
-            ?? (plain == "localhost" || IPAddress.isLoopback(plain))
-        guard !isLocal else { return }
-        let allowed = arguments.all("--allow-target")
-        guard !allowed.isEmpty else {
-            throw CommandFailure(
-                .usage,
-                "'\(host)' is not a loopback address: load on other machines is not allowed by default",
-                hint: "to go ahead, add --allow-target \(host)")
-        }
-        guard allowed.contains(where: { Self.canonical($0) == plain }) else {
-            throw CommandFailure(
-                .usage,
-                "--allow-target allows '\(allowed.joined(separator: "', '"))', but \(subject.rawValue) is '\(host)'",
-                hint: "nothing was sent")
-        }
-    }
-
-    /// Names are the same whatever their case, and with or without the dot of the root (RFC 4343, RFC 1034).
-    private static func canonical(_ host: String) -> String {
-        let lower = host.lowercased()
-        return lower.hasSuffix(".") ? String(lower.dropLast()) : lower
-    }
-
-    // MARK: Addresses
 
     private static func find(
         _ host: String, of subject: Subject, _ stated: [String]?

@@ -13,8 +13,9 @@ package struct CSVRow: Hashable, Sendable {
 /// Reads CSV (RFC 4180) from bytes that arrive in pieces of any length.
 ///
 /// The separator is found in the header, the first line that is not blank. A record ends with LF, CRLF or CR; blank lines are
-/// skipped. A quote inside a field that does not begin with one is text. A byte order mark of UTF-8 is skipped. These are the
-/// rules of Python's `csv`, with two differences: text after a closing quote and a file that ends inside quotes are errors.
+/// skipped. A quote inside a field that does not begin with one is text. A byte order mark of UTF-8 is skipped. Records and
+/// quotes follow the rules of Python's `csv`, with two differences: text after a closing quote and a file that ends inside quotes are
+/// errors.
 package struct CSVReader: Sendable {
     package struct Limits: Hashable, Sendable {
         package var bytesMax: Int

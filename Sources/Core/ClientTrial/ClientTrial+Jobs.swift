@@ -182,7 +182,6 @@ extension ClientTrial {
             client.jobs += 1
             guard let photo = exchange.photo else { return }
             client.update(photo) {
-                $0.jobsAlive += 1
                 if $0.jobs.count >= ContractLimit.streamsMax { $0.jobs.removeFirst() }
                 $0.jobs.append(id)
             }

@@ -41,7 +41,7 @@ extension ClientTrial {
         let request = exchange.request
         let parameters = request.parameters
         self.judgeURL(parameters, id, exchange, at: now)
-        // A page in a browser has both in the query.
+        // A page in a browser has the token and the device id in the query.
         let isOfPage =
             self.rules.allowsTokenInQuery && request.authorization == nil
             && parameters.contains { $0.name == "token" }

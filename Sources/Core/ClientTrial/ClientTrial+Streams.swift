@@ -117,7 +117,6 @@ extension ClientTrial {
         guard let known = self.jobs[job], let photo = known.photo else { return }
         self.clients.update(known.client) { client in
             client.update(photo) {
-                $0.jobsAlive = max(0, $0.jobsAlive - 1)
                 guard !isError else { return }
                 $0.retries = 0
                 // Another upload of it would be another scan.

@@ -9,7 +9,7 @@ package import Wire
 /// It sees what passes the sockets. What a client has read of it, it cannot know: a rule is judged only where no honest client
 /// could have done the same because it was killed, left by its user or cut off.
 package struct ClientTrial: Sendable {
-    let rules: ClientTrialRules
+    let rules: ClientTrialSettings
     var exchanges = SlotMap<UInt64, FollowedExchange>()
     var clients = SlotMap<String, FollowedClient>()
     var jobs = SlotMap<String, FollowedJob>()
@@ -21,7 +21,7 @@ package struct ClientTrial: Sendable {
     private var oldest = 0
     private var requests = 0
 
-    package init(_ rules: ClientTrialRules) { self.rules = rules }
+    package init(_ rules: ClientTrialSettings) { self.rules = rules }
 
     // MARK: Events
 

@@ -22,7 +22,6 @@ struct FollowedClient: Sendable {
         var isShared = false
         /// The end of the wait that a refusal of the photo requested, in addition to that of a rate limit.
         var waitsUntil: Instant?
-        var jobsAlive = 0
         /// Consecutive uploads while a job of the photo existed and was not read.
         var needless = 0
         /// The ids of its last jobs.

@@ -2,7 +2,7 @@ import SimBase
 import Talaria
 
 // The rules about requests that a client omits. A client that was killed cannot send them, so an omission is judged after a later
-// request of the client or after a long time without one.
+// upload of the client, or `ClientTrialTimes.settled` later (Docs/design.md section 11.13).
 
 extension FollowedJob {
     /// What a client that deletes the job now has not received; nil if it has received everything.

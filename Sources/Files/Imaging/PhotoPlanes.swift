@@ -1,29 +1,3 @@
-/// A photograph in work: red, green and blue, three bytes a pixel, as `Bitmap` has them.
-struct PhotoPixels: ~Copyable {
-    let size: PixelSize
-    let rows: ByteRows
-
-    /// Creates planes, in `memory` if it is large enough; its old content is kept.
-    init(size: PixelSize, in memory: consuming PictureMemory? = nil) {
-        self.size = size
-        let width = size.width * Bitmap.bytesPerPixel
-        if let memory, memory.count >= width * size.height {
-            self.rows = ByteRows(width: width, height: size.height, in: memory)
-        } else {
-            self.rows = ByteRows(width: width, height: size.height)
-        }
-    }
-
-    consuming func takeMemory() -> PictureMemory { self.rows.takeMemory() }
-
-    /// A copy.
-    var bitmap: Bitmap {
-        let bytes = unsafe UnsafeBufferPointer(
-            start: self.rows.base, count: self.rows.width * self.rows.height)
-        return Bitmap(width: self.size.width, height: self.size.height, pixels: unsafe Array(bytes))
-    }
-}
-
 /// A picture as photographs are stored: luma at full size, both planes of chroma at half of it (JPEG's YCbCr, 4:2:0).
 struct PhotoPlanes: ~Copyable {
     let size: PixelSize

@@ -66,7 +66,7 @@ package enum ScenarioLoader {
         let reader = ScenarioReader(findings: findings, defaultName: self.name(of: path))
         guard var scenario = reader.scenario(tree) else { return nil }
         // What a changed run comes to, only who changes it can say.
-        if Overrides.changeWhatHappens(overrides) { scenario.moments = [] }
+        if Overrides.changeWhatHappens(overrides) { scenario.coverageGoals = [] }
         guard findings.isEmpty else { return scenario }
         self.report(ScenarioCheck.findings(scenario, for: purpose), of: scenario, tree, findings)
         if findings.isEmpty { self.report(more(scenario), of: scenario, tree, findings) }

@@ -61,7 +61,7 @@ struct ScenarioReader {
                 try Values.duration(text, max: ScenarioLimit.timeMax)
             },
             duration: self.duration(map), expectBroken: expectBroken,
-            moments: CoverageGoalReader(findings: self.findings).moments(map.entry("sometimes")?.value))
+            coverageGoals: CoverageGoalReader(findings: self.findings).moments(map.entry("sometimes")?.value))
         self.readSections(of: map, into: &scenario)
         return scenario
     }

@@ -33,8 +33,8 @@ package enum ScenarioWriter {
             let names = scenario.expectBroken.map { self.quoted($0.name) }
             lines += ["", "expect-broken: [\(names.joined(separator: ", "))]"]
         }
-        if !scenario.moments.isEmpty {
-            lines += ["", "sometimes: [\(scenario.moments.joined(separator: ", "))]"]
+        if !scenario.coverageGoals.isEmpty {
+            lines += ["", "sometimes: [\(scenario.coverageGoals.joined(separator: ", "))]"]
         }
         lines += self.lines(scenario.trial)
         if let prices = scenario.prices { lines += ["", "cost: \(CostReader.keys.text(prices))"] }

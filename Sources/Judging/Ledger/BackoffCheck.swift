@@ -283,7 +283,8 @@ struct BackoffCheck: Sendable {
     private func isHeld(_ operation: Operation, _ now: PhoneMoment) -> Bool {
         if !now.life.hasPath || !now.life.isOnScreen { return true }
         switch operation {
-        case .upload: return now.life.isFull || now.life.slots >= self.slotsMax || now.at < self.opensAt
+        case .upload:
+            return now.life.storage.isFull || now.life.slots >= self.slotsMax || now.at < self.opensAt
         case .cleanup: return self.cleanups.count >= Self.cleanupsMax
         case .stream, .results, .status, .cancel, .refresh: return false
         }

@@ -99,7 +99,7 @@ struct CleanupCheck: Sendable {
     private mutating func killed(_ now: PhoneMoment) {
         self.deletes.removeAll { delete in
             guard case .answered(let answered) = delete.state else { return true }
-            return now.life.isFull || max(answered, now.life.freedAt) + LedgerSettings.recordTime >= now.at
+            return !now.life.storage.hasKept(answered, at: now.at, within: LedgerSettings.recordTime)
         }
     }
 }

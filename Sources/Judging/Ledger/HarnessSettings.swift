@@ -20,7 +20,7 @@ package struct HarnessSettings: Hashable, Sendable {
     package var faults: [FaultEffect]
     /// The rule of each fault in `faults`, in the same order; empty if rules are not judged.
     package var rules: [FaultRule]
-    package var fleet: FleetMap
+    package var fleet: PhoneGroups
     /// The number of phones that run. A shard runs fewer than `fleet` has.
     package var phones: Int
     /// Whether phones also lose their paths without a fault, for example in a tunnel.
@@ -34,7 +34,7 @@ package struct HarnessSettings: Hashable, Sendable {
     package var libraries: [LibrarySpec?] = []
 
     package init(
-        server: Server, faults: [FaultEffect], rules: [FaultRule] = [], fleet: FleetMap,
+        server: Server, faults: [FaultEffect], rules: [FaultRule] = [], fleet: PhoneGroups,
         hasTunnels: Bool = false, deviations: [Bool] = []
     ) {
         self.server = server

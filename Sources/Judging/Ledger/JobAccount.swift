@@ -17,7 +17,7 @@ struct JobAccount: Sendable {
     var isTokenRevoked = false
     var isDeleted = false
     var isExpired = false
-    /// A named fault took it away.
+    /// A named fault removed it.
     var hasVanished = false
     /// Its terminal event was written.
     var hasEnded = false
@@ -39,7 +39,7 @@ struct JobAccount: Sendable {
     /// The scan was completed, and its job is kept until it expires: the DELETE of v2 cancels (Docs/contract.md section 3.2).
     var isKept = false
     /// The DELETE was answered with 401, and rightly: its token had expired or was revoked.
-    var isTokenOver = false
+    var isDeleteRefusedRightly = false
     /// The attempts at its stream, from the first to the last.
     var streamAttempts: ClosedRange<UInt32>?
     var isAbandoned = false
@@ -52,9 +52,9 @@ struct JobAccount: Sendable {
     var isAtRisk = false
     /// The server said that the job is gone, or that its token does not open it any more, and may have been believed.
     var isEndedByServer = false
-    /// The backend's word on a retry, once the job ended in an error.
+    /// Whether the backend allows a retry, once the job ended in an error.
     var isErrorRetryable: Bool?
-    /// The DELETE that is owed for it, with its start.
+    /// The DELETE that is owed for it.
     var pendingCleanup: PendingCleanup?
 
     var stream = StreamAccount()
@@ -67,8 +67,8 @@ struct JobAccount: Sendable {
             && self.pendingCleanup?.reason != .discard
     }
 
-    /// Whether its DELETE has come to a good end: by an answer, or by what the backend itself saw.
-    var isCleanupFinished: Bool { self.deleteAnswered || self.isTokenOver || self.isDeleted }
+    /// Whether its DELETE needs no other attempt: by an answer, or by what the backend itself saw.
+    var isCleanupFinished: Bool { self.deleteAnswered || self.isDeleteRefusedRightly || self.isDeleted }
 
     /// The token was not valid any more, or may not have been.
     func isTokenOver(at moment: Instant, lifetime: Interval) -> Bool {

@@ -16,7 +16,7 @@ package struct LedgerSettings: Hashable, Sendable {
     package var clockTolerance: Interval
     /// Violations of one invariant that are kept as examples; all are counted.
     package var examplesMax: Int
-    package var fleet: FleetMap
+    package var fleet: PhoneGroups
     /// The profiles of the groups of `fleet`, by the group's index. A group without one, and a phone without a group, are
     /// held to `contract`.
     package var profiles: [ProfileExpectation]
@@ -70,7 +70,7 @@ package struct LedgerSettings: Hashable, Sendable {
     package static let recordTimeLive = Interval.seconds(10)
 
     package init(
-        hasBackendView: Bool, slotsMax: Int, clockTolerance: Interval, examplesMax: Int, fleet: FleetMap,
+        hasBackendView: Bool, slotsMax: Int, clockTolerance: Interval, examplesMax: Int, fleet: PhoneGroups,
         profiles: [ProfileExpectation], faultsOffPath: [Int] = [], faultsThatRefuse: [Int] = [],
         faultsThatCut: [Int] = [], faultsThatGarble: [Int] = [], faultsThatChange: [Int] = [],
         tokenLifetime: Interval = .hours(2)

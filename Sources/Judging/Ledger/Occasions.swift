@@ -22,11 +22,11 @@ package struct InvariantSet: Hashable, Sendable, ExpressibleByArrayLiteral {
 /// The invariants that a run gave an occasion to break: a limit can be kept only where there was one. An invariant without an
 /// occasion is met, and counted apart (Docs/design.md section 11).
 package struct Occasions: Sendable {
-    private let fleet: FleetMap
+    private let fleet: PhoneGroups
     private var met = InvariantSet()
     private var metByGroup: [InvariantSet]
 
-    package init(fleet: FleetMap) {
+    package init(fleet: PhoneGroups) {
         self.fleet = fleet
         self.metByGroup = fleet.groups.map { _ in InvariantSet() }
     }

@@ -12,7 +12,7 @@ extension PhoneAccount {
     private func couldSend(_ reason: PendingCleanup.Reason, at moment: Instant) -> Instant? {
         guard self.isAlive, !self.isCutOff, self.faultsActive == 0 else { return nil }
         // A job is discarded only once a write says so durably.
-        if reason == .discard, self.isStorageFull { return nil }
+        if reason == .discard, self.storage.isFull { return nil }
         guard self.isSuspended else { return moment }
         return min(moment, self.suspendedAt + PendingCleanup.backgroundTime)
     }
@@ -66,15 +66,10 @@ extension PhoneAccount {
         self.renewDebts(at: moment)
     }
 
-    mutating func storageWasFilled(at moment: Instant) {
-        self.checkDebts(at: moment)
-        self.isStorageFull = true
-    }
-
-    mutating func storageWasFreed(at moment: Instant) {
-        self.isStorageFull = false
-        self.freedAt = moment
-        self.renewDebts(at: moment)
+    mutating func storageChanged(_ payload: PhoneObservation, at moment: Instant) {
+        if case .storageFilled = payload { self.checkDebts(at: moment) }
+        self.storage.record(payload, at: moment)
+        if !self.storage.isFull { self.renewDebts(at: moment) }
     }
 
     mutating func faultBegan(at moment: Instant) {
@@ -314,7 +309,7 @@ extension PhoneAccount {
     private mutating func deleteTurnedAway(_ scan: ScanNumber, at: Instant, _ fleet: LedgerFleet) {
         for index in self.jobs.indices where self.jobs[index].scan == scan {
             guard self.jobs[index].deleteSent, !self.jobs[index].deleteAnswered else { continue }
-            self.jobs[index].isTokenOver = self.jobs[index].isTokenOver(
+            self.jobs[index].isDeleteRefusedRightly = self.jobs[index].isTokenOver(
                 at: at, lifetime: fleet.settings.tokenLifetime)
         }
     }
@@ -374,7 +369,7 @@ extension PhoneAccount {
         let job = self.jobs[index]
         guard let pendingCleanup = job.pendingCleanup else { return job.isEndedByServer }
         if pendingCleanup.isOverdue { return false }
-        if job.isTokenOver { return true }
+        if job.isDeleteRefusedRightly { return true }
         let isAway = self.isSuspended || self.isCutOff
         guard let last = pendingCleanup.last else { return pendingCleanup.reason == .discard && isAway }
         // Of a foreign target's tokens its word is all there is.

@@ -225,7 +225,7 @@ extension PhoneAccount {
         }
         let isExplained =
             cause == .storage
-            ? self.scans[index].isCapturedWithoutRoom || self.isStorageFull
+            ? self.scans[index].isCapturedWithoutRoom || self.storage.isFull
             : self.scans[index].isRefusalExplained || self.isUnreadable(index, code)
                 || self.isUnknownBook(index, code, fleet)
         fleet.count(in: self.group) {
@@ -273,7 +273,7 @@ extension PhoneAccount {
             }
             return nil
         case .photo: return scan.isPrepared ? "for a photo that could be read" : nil
-        case .storage: return self.isStorageFull ? nil : "while its storage had room"
+        case .storage: return self.storage.isFull ? nil : "while its storage had room"
         case .queue:
             // Those with only the DELETE left count, too.
             let followed = self.scans.count + self.inheritedUnnamed

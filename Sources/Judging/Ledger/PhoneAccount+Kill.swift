@@ -3,7 +3,9 @@ import Observations
 import SimBase
 import Talaria
 
-// A process is killed and started again, and an app reinstalled: what goes with them, and what the storage must have kept.
+// What a kill or a new installation excuses, and what the storage must have kept all the same (`PhoneStorage`). A check that has an
+// account of its own excuses there what it judges: a DELETE in `PendingCleanup` and `CleanupCheck`, a stream in `StreamAccount`, a
+// scan whose record may not have been written in `ScanAccount.mayBeGone`, a review in `ReviewAccount`, a token in `TokenState`.
 
 extension PhoneAccount {
     mutating func killed(at: Instant) {
@@ -34,7 +36,7 @@ extension PhoneAccount {
     ) {
         guard !isDecided else { return }
         if let index = self.decided.firstIndex(where: { $0.scan == scan }), let at = self.decided[index].at {
-            if self.isWritten(at, by: moment, fleet) {
+            if self.hasKept(at, at: moment, fleet) {
                 self.violate(
                     .scanCustody, scan, at: moment, &fleet,
                     "the record after a kill is still open, \((moment - at).wholeMilliseconds) ms after the \(self.noun.one) was settled"
@@ -45,7 +47,7 @@ extension PhoneAccount {
         guard !self.isSettled(scan) else { return }
         self.followAgain(id, of: scan, at: moment, fleet)
         if let job = self.jobs.last(where: { $0.scan == scan && $0.isInRecord }), job.id != id,
-            let at = job.knownAt, self.isWritten(at, by: moment, fleet)
+            let at = job.knownAt, self.hasKept(at, at: moment, fleet)
         {
             self.violate(
                 .scanCustody, scan, at: moment, &fleet,
@@ -55,7 +57,7 @@ extension PhoneAccount {
         guard let id, let index = self.jobIndex(id, of: scan), self.jobs[index].scan == scan,
             !self.jobs[index].isInherited, fleet.settings.hasBackendView,
             let wrong = self.jobs[index].stream.complaint(
-                keeping: lastEventID, isWritten: { self.isWritten($0, by: moment, fleet) })
+                keeping: lastEventID, isWritten: { self.hasKept($0, at: moment, fleet) })
         else { return }
         self.violate(.streamIDMonotone, scan, at: moment, &fleet, wrong)
     }
@@ -79,7 +81,7 @@ extension PhoneAccount {
     ) {
         guard let id, self.jobIndex(id) == nil, let index = self.index(of: scan),
             self.scans[index].lastEndedJob?.id == id,
-            !self.isWritten(self.scans[index].lastEndedAt, by: moment, fleet)
+            !self.hasKept(self.scans[index].lastEndedAt, at: moment, fleet)
         else { return }
         // Of what is sent to it from now on, nothing has to come.
         var job = JobAccount(id: id, scan: scan, isInherited: true)
@@ -87,9 +89,8 @@ extension PhoneAccount {
         self.jobs.append(job)
     }
 
-    /// Whether what the phone learned at a time had to be durable at a later one.
-    private func isWritten(_ learned: Instant, by moment: Instant, _ fleet: LedgerFleet) -> Bool {
-        !self.isStorageFull && max(learned, self.freedAt) + fleet.settings.recordTime < moment
+    private func hasKept(_ learned: Instant, at moment: Instant, _ fleet: LedgerFleet) -> Bool {
+        self.storage.hasKept(learned, at: moment, within: fleet.settings.recordTime)
     }
 
     // MARK: The next process

@@ -47,10 +47,7 @@ extension PhoneAccount {
         case .pathReturned:
             self.presenceChangedAt = at
             self.pathHasReturned(at: at)
-        case .storageFilled:
-            self.storageWasFilled(at: at)
-        case .storageFreed:
-            self.storageWasFreed(at: at)
+        case .storageFilled, .storageFreed: self.storageChanged(payload, at: at)
         default: self.recordScan(payload, scan: scan, at: at, &fleet)
         }
     }

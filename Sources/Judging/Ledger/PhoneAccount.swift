@@ -45,11 +45,9 @@ struct PhoneAccount: Sendable {
     var suspendedAt = Instant.zero
     var isCutOff = false
     var faultsActive = 0
-    var isStorageFull = false
+    var storage = PhoneStorage()
     /// Its process knows that the backend has no look-up by text.
     var lacksTexts = false
-    /// The time at which the storage last had room again.
-    var freedAt = Instant.zero
     /// The last scans that were completed or refused, and when; nil while a process does over what a kill took from it.
     var decided: [(scan: ScanNumber, at: Instant?)] = []
     /// Imports that the backend has ended, the latest few.
@@ -134,7 +132,7 @@ struct PhoneAccount: Sendable {
                 "captured as a whole; its photo has \(planned) regions by the plan")
         }
         var account = ScanAccount(number: scan, isInherited: false)
-        account.isCapturedWithoutRoom = self.isStorageFull
+        account.isCapturedWithoutRoom = self.storage.isFull
         self.scans.insert(account, at: self.insertionIndex(of: scan))
         fleet.count(in: self.group) {
             $0.scans.captured += 1

@@ -8,10 +8,7 @@ struct PhoneLife: Sendable {
     private(set) var hasPath = true
     /// The time at which the app went to the background; nil in the foreground.
     private(set) var suspendedAt: Instant?
-    /// Whether the storage has no room.
-    private(set) var isFull = false
-    /// The time at which the storage last had room again.
-    private(set) var freedAt = Instant.zero
+    private(set) var storage = PhoneStorage()
     private(set) var slots = 0
     /// The start of the last period in which it ran in the foreground with a path.
     private(set) var presentSince = Instant.zero
@@ -37,10 +34,7 @@ struct PhoneLife: Sendable {
             self.interruptedAt = moment
         case .pathChanged: self.interruptedAt = moment
         case .pathReturned: self.hasPath = true
-        case .storageFilled: self.isFull = true
-        case .storageFreed:
-            self.isFull = false
-            self.freedAt = moment
+        case .storageFilled, .storageFreed: self.storage.record(payload, at: moment)
         case .slotTaken: self.slots += 1
         case .slotGiven: self.slots = max(0, self.slots - 1)
         default: return

@@ -82,7 +82,7 @@ struct RequestsCheck: Sendable {
     ) {
         switch payload {
         case .storageFilled: fleet.awaitsAnswers = true
-        case .captured: if life.isFull { self.unanswered = (seen.scan, seen.at) }
+        case .captured: if life.storage.isFull { self.unanswered = (seen.scan, seen.at) }
         case .pathReturned: self.comesBack(at: seen.at, &fleet)
         case .resumed, .launched:
             // By its user, and not because of a path.
@@ -226,7 +226,7 @@ struct RequestsCheck: Sendable {
     private mutating func recordKept(_ job: String, at moment: Instant, _ life: PhoneLife) {
         guard let index = self.jobs.lastIndex(where: { $0.id == job }),
             let refusedAt = self.jobs[index].refusedAt,
-            life.isFull || max(refusedAt, life.freedAt) + LedgerSettings.recordTime >= moment
+            !life.storage.hasKept(refusedAt, at: moment, within: LedgerSettings.recordTime)
         else { return }
         self.jobs[index].refusedAt = nil
     }

@@ -15,9 +15,8 @@ package struct ArrivalAccount: Hashable, Sendable {
         self.late = late
     }
 
-    /// The maximum number of late captures: 1 %, and at least one, since one is tolerable also in a small
-    /// run.
-    package var lateMax: Int { max(1, self.planned / 100) }
+    /// The maximum number of late captures.
+    package var lateMax: Int { GeneratorCounts.lateMax(of: self.planned) }
 
     /// Why the load was not the one that was requested, and what the fleet skipped. What was left out because a run was stopped
     /// was not late. Less load than requested proves as little as late load.

@@ -1,33 +1,6 @@
 package import Metrics
 import SimBase
 
-/// What the load generator did up to a time. Only sums, so that the work of a step is a difference.
-package struct GeneratorCounts: Hashable, Sendable {
-    package var captured = 0
-    /// Captures that were made much later than they were due.
-    package var late = 0
-    /// Captures that the operator held back.
-    package var heldBack = 0
-    package var timers: Int64 = 0
-    /// Timers that ran much later than they were due.
-    package var timersLate: Int64 = 0
-
-    package init() {}
-
-    /// How the generator fell behind since a time; nil if it kept up. The limits are those of a whole run:
-    /// one in a hundred.
-    package func lag(since other: GeneratorCounts) -> GeneratorLag? {
-        let captured = self.captured - other.captured
-        let late = self.late - other.late
-        if late > max(1, captured / 100) { return .capturesLate(late, of: captured) }
-        let held = self.heldBack - other.heldBack
-        if held > max(1, captured / 100) { return .capturesHeldBack(held) }
-        let timers = self.timers - other.timers
-        let timersLate = self.timersLate - other.timersLate
-        return timersLate * 100 > timers ? .timersLate(perMille: Int(timersLate * 1_000 / timers)) : nil
-    }
-}
-
 /// The search for the capacity of a backend, with what its steps have shown.
 struct CapacityAccount: Sendable {
     /// What was observed before a decision has been reported by then.

@@ -3,7 +3,7 @@ import SimBase
 import Talaria
 
 /// The second source of the times that begin when a capture was due, `scan.time` and `upload.time`: the scans of one phone that
-/// have not ended. The phone measures them itself, from what its storage says.
+/// have not ended. The phone measures them itself, from what its storage says (`App+DueTimes`).
 struct DueTimesAccount: Sendable {
     private struct Scan: Sendable {
         let scan: ScanNumber

@@ -1,7 +1,8 @@
 package import Ledger
 package import Metrics
 
-/// The failures that a scenario expects, compared with the actual ones: exactly these must fail.
+/// The failures that a scenario expects, compared with the actual ones: exactly these must fail. What a profile is known to break is no
+/// failure (`ProfileExpectation`).
 package struct Expectations: Hashable, Sendable {
     /// One expected failure, and whether it occurred.
     package struct Outcome: Hashable, Sendable {

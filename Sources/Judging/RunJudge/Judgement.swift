@@ -9,7 +9,7 @@ package struct Judgement: Sendable {
     package var slos: [SLOResult]
     /// The failures of the program itself: a crash of the backend process, an output that could not be written.
     package var failures: ExitReasons
-    /// Whether the load was not the requested one: the generator was saturated, arrivals came late, load was held back.
+    /// Whether the load was the requested one. Not if the generator was saturated, arrivals came late, or load was held back.
     package var isLoadComplete: Bool
     package var isInterrupted: Bool
     /// The failures that the scenario expects.

@@ -38,7 +38,7 @@ package struct LatencyCrossCheck: Sendable {
         }
     }
 
-    private let fleet: FleetMap
+    private let fleet: PhoneGroups
     private var samples = [Sample](repeating: Sample(), count: LatencyMetric.allCases.count)
     /// Values of each metric, group after group; those of no group come first.
     private var ofGroups: [Int64]
@@ -72,7 +72,7 @@ package struct LatencyCrossCheck: Sendable {
         var uploads = 0
     }
 
-    package init(fleet: FleetMap = .ungrouped) {
+    package init(fleet: PhoneGroups = .ungrouped) {
         self.fleet = fleet
         self.ofGroups = Array(
             repeating: 0, count: (fleet.groups.count + 1) * LatencyMetric.allCases.count)

@@ -99,5 +99,5 @@ package struct RunHead: Equatable, Sendable {
         }
     }
 
-    package var fleet: FleetMap { FleetMap(self.groups.map { ($0.name, $0.devices) }) }
+    package var fleet: PhoneGroups { PhoneGroups(self.groups.map { ($0.name, $0.devices) }) }
 }

@@ -173,10 +173,10 @@ package struct ErrorSummary: Equatable, Sendable {
 
 /// The errors of each group of the fleet.
 package struct GroupErrors: Sendable {
-    private let fleet: FleetMap
+    private let fleet: PhoneGroups
     private var groups: [ErrorSummary]
 
-    package init(fleet: FleetMap) {
+    package init(fleet: PhoneGroups) {
         self.fleet = fleet
         self.groups = Array(repeating: ErrorSummary(), count: fleet.groups.count)
     }

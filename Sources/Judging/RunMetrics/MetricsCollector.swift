@@ -13,7 +13,7 @@ package import Talaria
 /// A value: each shard of the fleet has its own, and their measurements are added up. All observations of one
 /// phone must be in one collector.
 package struct MetricsCollector: Sendable {
-    package let fleet: FleetMap
+    package let fleet: PhoneGroups
     private let faultIDs: [String]
     /// The journeys of the groups of `fleet`, by the group's index; `scan` for a group without one.
     package var journeys: [Journey] = []
@@ -26,7 +26,7 @@ package struct MetricsCollector: Sendable {
     package private(set) var heardAt = Instant.zero
 
     /// `faultIDs`: of the scenario's list, in its order. Without the backend's view what needs it is not available.
-    package init(fleet: FleetMap, faultIDs: [String], hasBackendView: Bool, hasTrial: Bool = false) {
+    package init(fleet: PhoneGroups, faultIDs: [String], hasBackendView: Bool, hasTrial: Bool = false) {
         self.fleet = fleet
         self.faultIDs = faultIDs
         var table = MetricTable(groups: fleet.groups)

@@ -27,7 +27,7 @@ package struct SpanSettings: Sendable {
 
     /// The run in trace ids.
     package let run: UInt64
-    let fleet: FleetMap
+    let fleet: PhoneGroups
     /// The ids of the faults, in the order of the scenario.
     let faults: [String]
     /// The journey of each group.
@@ -42,7 +42,7 @@ package struct SpanSettings: Sendable {
     /// - Parameter basePath: What comes before the paths of the contract.
     /// - Parameter http: The version of HTTP, such as `1.1`.
     package init(
-        run: UInt64, _ fleet: FleetMap, journeys: [Journey], faults: [String],
+        run: UInt64, _ fleet: PhoneGroups, journeys: [Journey], faults: [String],
         server: (host: String, port: UInt16)?, basePath: String, http: String
     ) {
         self.run = run

@@ -14,8 +14,9 @@ extension Backend {
     }
 
     /// Checks access to a job: a bearer token must be present (401), the job must be known (404) and not
-    /// removed (410), the token must belong to the job (401) and not be expired (401). The token of a removed
-    /// job no longer exists, so any token gets the 410.
+    /// removed (410), the token must belong to the job (401) and not be expired (401), and with `strictDevice` the device must be
+    /// the one of the upload (401). The token of a removed job no longer exists, so any token gets the 410. A journey that is public
+    /// is read without a token.
     ///
     /// Faults that answer instead of the server and wait for nothing act here: on a request that would have
     /// been served.
@@ -318,7 +319,7 @@ extension Backend {
         self.jobs[key] = nil
     }
 
-    /// The token is good no more, and what it opened is closed.
+    /// The token is no longer valid, and what it opened is closed.
     mutating func revoke(_ key: JobKey, into effects: inout [OriginEffect]) {
         guard let (facts, isNews) = self.jobs.update(key, { ($0.facts, $0.token.revoke()) }) else { return }
         if isNews {

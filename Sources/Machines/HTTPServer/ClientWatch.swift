@@ -7,14 +7,14 @@ import Wire
 
 /// The configuration of a trial of clients.
 package struct ClientWatchConfiguration: Hashable, Sendable {
-    package var rules: ClientTrialRules
+    package var rules: ClientTrialSettings
     /// Whether phones of this program are followed as well.
     package var followsOwnPhones: Bool
     /// What the clients are expected to break, for the status page.
     package var expectations: ClientExpectations
 
     package init(
-        rules: ClientTrialRules, followsOwnPhones: Bool, expectations: ClientExpectations
+        rules: ClientTrialSettings, followsOwnPhones: Bool, expectations: ClientExpectations
     ) {
         self.rules = rules
         self.followsOwnPhones = followsOwnPhones

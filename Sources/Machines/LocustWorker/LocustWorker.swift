@@ -23,7 +23,7 @@ package struct LocustWorker: Sendable {
     /// A test in progress.
     private struct Test: Hashable, Sendable {
         let id: String
-        var roster: PhoneRoster
+        var leased: LeasedPhones
         var state = WorkerState.spawning
         /// Why the run is to end; nil while phones run.
         var ending: Ending?
@@ -177,9 +177,9 @@ package struct LocustWorker: Sendable {
             }
             var test = Test(
                 id: next.test,
-                roster: PhoneRoster(groups: next.groups.map(\.group), phonesMax: self.settings.phonesMax))
+                leased: LeasedPhones(groups: next.groups.map(\.group), phonesMax: self.settings.phonesMax))
             effects.append(.beginRun(next, host: order.host))
-            test.roster.want(order.counts)
+            test.leased.want(order.counts)
             self.follow(&test, into: &effects)
             self.stage = .testing(test)
         case .testing(var test):
@@ -188,7 +188,7 @@ package struct LocustWorker: Sendable {
             self.lastSpawn = order.timestamp
             guard test.ending == nil, !test.hasEnded else { return }
             test.state = .spawning
-            test.roster.want(order.counts)
+            test.leased.want(order.counts)
             self.follow(&test, into: &effects)
             self.stage = .testing(test)
         }
@@ -196,9 +196,9 @@ package struct LocustWorker: Sendable {
 
     /// Closes what is too much and asks for what is missing.
     private func follow(_ test: inout Test, into effects: inout [LocustWorkerEffect]) {
-        let surplus = test.roster.takeSurplus()
+        let surplus = test.leased.takeSurplus()
         if !surplus.isEmpty { effects.append(.close(surplus)) }
-        let (counts, isFull) = test.roster.ask()
+        let (counts, isFull) = test.leased.ask()
         if isFull {
             effects.append(.note(.full(phonesMax: self.settings.phonesMax)))
             effects.append(
@@ -206,20 +206,20 @@ package struct LocustWorker: Sendable {
             )
         }
         if !counts.isEmpty { effects.append(.send(.lease(test: test.id, counts))) }
-        guard test.roster.isComplete else { return }
+        guard test.leased.isComplete else { return }
         test.state = .running
-        effects.append(.send(.spawningComplete(test.roster.users)))
+        effects.append(.send(.spawningComplete(test.leased.users)))
     }
 
     private mutating func leased(
         _ phones: [LeasedPhone], for id: String, into effects: inout [LocustWorkerEffect]
     ) {
-        guard case .testing(var test) = self.stage, test.id == id, test.roster.isAsking,
+        guard case .testing(var test) = self.stage, test.id == id, test.leased.isAsking,
             test.ending == nil, !test.hasEnded
         else {
             return Self.giveBack(phones, of: id, into: &effects)
         }
-        let (opened, unwanted, short) = test.roster.take(phones)
+        let (opened, unwanted, short) = test.leased.take(phones)
         Self.giveBack(unwanted, of: id, into: &effects)
         for group in short {
             effects.append(.note(.outOfNumbers(group: group)))
@@ -241,15 +241,15 @@ package struct LocustWorker: Sendable {
 
     private mutating func closed(_ phones: [ClosedPhone], into effects: inout [LocustWorkerEffect]) {
         guard case .testing(var test) = self.stage else { return }
-        test.roster.closed(phones.count)
+        test.leased.closed(phones.count)
         effects.append(.send(.returned(test: test.id, phones)))
         self.stage = .testing(test)
     }
 
     /// What was asked on a connection that is gone may be lost.
     private mutating func askAgain(into effects: inout [LocustWorkerEffect]) {
-        guard case .testing(var test) = self.stage, test.roster.isAsking, test.ending == nil else { return }
-        test.roster.giveUpAsking()
+        guard case .testing(var test) = self.stage, test.leased.isAsking, test.ending == nil else { return }
+        test.leased.giveUpAsking()
         self.follow(&test, into: &effects)
         self.stage = .testing(test)
     }
@@ -400,6 +400,6 @@ package struct LocustWorker: Sendable {
 
     private var users: [SpawnOrder.Count] {
         guard case .testing(let test) = self.stage, !test.hasEnded else { return [] }
-        return test.roster.users
+        return test.leased.users
     }
 }

@@ -2,11 +2,12 @@ import SimBase
 import Talaria
 import Wire
 
-// How long an answer, such as a 429 or a 503, makes the phone wait.
+// How long an answer, such as a 429 or a 503, makes the phone wait: a floor under `Backoff`, and for all uploads after a 429 of one
+// (`RateGate`).
 
 extension Answer {
-    /// The wait that the server requests: `retryAfterMs` of the body, then the header in seconds or as a date. Zero
-    /// means at once. A wait that is negative, unreadable or past is ignored, and the next source is used.
+    /// The wait that the server requests: `retryAfterMs` of the body, then the header in seconds or as a date, or the header
+    /// first (`prefersHeader`). Zero means at once. A wait that is negative, unreadable or past is ignored, and the next source is used.
     var serverWait: Interval? {
         self.statedWait ?? (self.problem.code == ProblemCode.circuitOpen.rawValue ? self.circuitDefault : nil)
     }

@@ -1,6 +1,6 @@
 import SimBase
 
-// The times that a scan's times are measured from. They are in its record, by the run's wall clock, so that
+// The times that a scan's times are measured from: when it was due, not when it was sent (coordinated omission). They are in its record, by the run's wall clock, so that
 // neither the background nor a relaunch makes a late scan look early.
 
 extension App {

@@ -1,6 +1,7 @@
 import SimBase
 
-/// Failures in a row of one operation, and how long to wait after the next: jitter under a ceiling that grows.
+/// Failures in a row of one operation, and how long to wait after the next: jitter under a ceiling that grows. A wait that the server
+/// asks for (`Answer.serverWait`) is a floor under it (`ActiveScan.Pause.end`, `ScanQueue.readyAt`).
 struct Backoff: Hashable, Sendable {
     private(set) var failures = 0
     /// The server's `retry:`; it raises the base, within the cap.

@@ -3,7 +3,8 @@ import Talaria
 
 /// The stored data of a phone, and its writes that are not known to be durable.
 ///
-/// A flush is a sequence of records: each is durable or not, in the order in which they were written.
+/// A flush is a sequence of records: each is durable or not, in the order in which they were written. How many of them a kill leaves,
+/// `Phone+TornWrites` says.
 struct Storage: Sendable {
     private var durable = DurableState(keepsHistory: false)
     /// The writes in order.

@@ -9,7 +9,7 @@ extension UploadRetry {
     /// Whether an `error` event that could be read ends its scan: unless it calls itself retryable.
     static func isFinal(_ error: ErrorData) -> Bool { error.retryable != true }
 
-    /// An `error` event that is not final: as often as the profile allows by itself, then with the next path. `errors` counts this one.
+    /// An `error` event that is not final: as often as the profile allows by itself (`EventPolicy.errorRetriesMax`), then with the next path. `errors` counts this one.
     static func retryableError(errors: Int, max: Int?, delay: Interval) -> Self {
         let isAutomatic = errors <= (max ?? .max)
         return Self(

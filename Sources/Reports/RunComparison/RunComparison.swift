@@ -9,6 +9,7 @@ package import SimBase
 import Talaria
 
 /// A comparison of two runs: what got worse from BASE to NEW, what got better, and what cannot be judged.
+/// When a value is worse: `LatencyJudge`, `PartJudge`, `ShareJudge`.
 package struct RunComparison: Sendable {
     package struct Latency: Sendable {
         package var name: LatencyScope

@@ -46,7 +46,7 @@ struct ScanPairs: Sendable {
         self.groups = base.head.groups.map(\.name)
         self.isPaired = why.allSatisfy { $0 == nil }
         self.differences = why.compactMap { $0 }.filter { !$0.isEmpty }
-        let fleets = [base, new].map { run in FleetMap(run.head.groups.map { ($0.name, $0.devices) }) }
+        let fleets = [base, new].map { run in PhoneGroups(run.head.groups.map { ($0.name, $0.devices) }) }
         for row in before.rows {
             let group = fleets[0].group(of: row.device)
             guard Self.isPaired(group, why) else {

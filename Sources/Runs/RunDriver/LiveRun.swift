@@ -83,7 +83,7 @@ package final class LiveRun {
             preparation.plan, hasBackendView: hasBackendView, hasGateway: preparation.hasGateway)
         settings.schedule = CaptureSchedule(preparation.plan)
         let scenario = preparation.request.options.loaded.scenario
-        if !scenario.moments.isEmpty {
+        if !scenario.coverageGoals.isEmpty {
             settings.coverage = CoverageTable(scenario, expected: [], slotsMax: settings.ledger.slotsMax)
         }
         let options = preparation.request.options

@@ -6,7 +6,7 @@ import Talaria
 
 extension TargetURL {
     /// Sends one request before any load, for the stream of a job that does not exist, so that a dead target is found before
-    /// phones run against it. Returns how the target is spoken to.
+    /// phones run against it. Returns the version of HTTP that is used.
     func preflight(_ curl: CurlTarget, takesAnyError: Bool) throws -> SpokenHTTP {
         let loop = try Loop(clock: .startingNow())
         let unknown = "00000000-0000-4000-8000-000000000000"

@@ -85,10 +85,3 @@ extension ArrivalRate {
         return Int64(clamping: (product + per - 1) / per)
     }
 }
-
-extension Int64 {
-    fileprivate func addingSaturating(_ other: Int64) -> Int64 {
-        let (sum, isOver) = self.addingReportingOverflow(other)
-        return isOver ? .max : sum
-    }
-}

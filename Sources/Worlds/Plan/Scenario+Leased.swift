@@ -7,7 +7,7 @@ extension Scenario {
         precondition(devices.count == self.groups.count, "a number for each group")
         var sized = self
         // With another number of phones it may never come to them.
-        sized.moments = []
+        sized.coverageGoals = []
         for index in self.groups.indices {
             precondition(devices[index] > 0, "a group has phones")
             sized.groups[index].devices = devices[index]

@@ -20,7 +20,7 @@ extension Scenario {
         }
         var scaled = self
         // With another number of phones it may never come to them.
-        scaled.moments = []
+        scaled.coverageGoals = []
         for index in self.groups.indices {
             scaled.groups[index].devices = shares[index]
             scaled.groups[index].load = self.groups[index].load.scaled(

@@ -23,7 +23,7 @@ package struct Scenario: Hashable, Sendable {
     /// The failures that must occur, and no others: for a scenario that tests a broken client.
     package var expectBroken: [ExpectedBreak]
     /// Ids of the coverage goals that a run must reach, or it has tried nothing (`sometimes`).
-    package var moments: [String]
+    package var coverageGoals: [String]
     package var trial = TrialSettings()
     /// What the backend charges for a book; nil in a scenario without `cost`.
     package var prices: BookPrices?
@@ -35,7 +35,7 @@ package struct Scenario: Hashable, Sendable {
     package init(
         name: String, description: String, seed: UInt64, groups: [FleetGroup], server: ServerSettings,
         faults: [FaultSpec], slos: [SLO], drain: Interval, duration: Interval?,
-        expectBroken: [ExpectedBreak] = [], moments: [String] = []
+        expectBroken: [ExpectedBreak] = [], coverageGoals: [String] = []
     ) {
         self.name = name
         self.description = description
@@ -47,7 +47,7 @@ package struct Scenario: Hashable, Sendable {
         self.drain = drain
         self.duration = duration
         self.expectBroken = expectBroken
-        self.moments = moments
+        self.coverageGoals = coverageGoals
     }
 
     package static let drainDefault = Interval.seconds(30)
@@ -90,6 +90,7 @@ package enum ScenarioLimit {
     package static let stagesMax = 64
     /// The maximum length of a run and of all times in a scenario except those of the server.
     package static let timeMax = Interval.hours(24 * 7)
+    package static let timeMaxText = "a week"
     package static let booksMax = 500
     package static let nameCharactersMax = 64
     package static let photosPaintedMax = 1_000
@@ -119,11 +120,11 @@ package struct FleetGroup: Hashable, Sendable {
     package var library: LibraryFiles?
     /// How the phones name the books of a batch; nil for a group that sends no batches.
     package var batchForm: BatchForm?
-    /// Look-ups of single books whose barcode the phone has looked up before.
+    /// The share of look-ups of single books whose barcode the phone has looked up before.
     package var repeats = Odds.never
     /// How the phones read the spines of books.
     package var reader = SpineReader()
-    /// Scans of what the phone has scanned before.
+    /// The share of scans of what the phone has scanned before.
     var repeatsOfShelf: Odds { self.profile.journey.hasPhotos ? self.profile.reviewer.again : self.repeats }
 
     package init(
@@ -172,7 +173,7 @@ extension FleetGroup {
             && self.profile.token.refreshAfter != nil
     }
 
-    /// Whether its phones make the requests that a fault acts on, for scans that come to nothing bad.
+    /// Whether its phones make the requests that a fault acts on, for scans without failures.
     package func makes(_ target: FaultTarget) -> Bool {
         switch target {
         case .stream: self.hasJobs && self.profile.status.polling != .always

@@ -100,8 +100,8 @@ package enum ScenarioCheck {
                     ScenarioFinding(
                         .group(index, key: estimate.key),
                         estimate.key == "think"
-                            ? "the scans and the pauses between them last longer than a week"
-                            : "at this rate the arrivals last longer than a week",
+                            ? "the scans and the pauses between them last longer than \(ScenarioLimit.timeMaxText)"
+                            : "at this rate the arrivals last longer than \(ScenarioLimit.timeMaxText)",
                         help: estimate.key == "think"
                             ? "shorten `think`, or limit the run with `duration`"
                             : "raise `arrivals`, or limit the run with `duration`"))

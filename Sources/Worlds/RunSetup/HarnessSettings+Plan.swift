@@ -37,7 +37,7 @@ extension HarnessSettings {
             backend.dialect.answersAsContract && backend.enrichmentForm == .nested
         simulated.dialect.hasAuthorization = backend.dialect.hasAuthorization
         let faults = plan.scenario.faults
-        let fleet = FleetMap(plan)
+        let fleet = PhoneGroups(plan)
         self.init(
             server: hasBackendView ? .simulated(simulated) : .gateway,
             faults: faults.indices.map { FaultEffect(faults[$0], behind: faults[..<$0]) },
@@ -116,7 +116,7 @@ extension FaultEffect {
 }
 
 extension FaultRule {
-    init(_ spec: FaultSpec, _ fleet: FleetMap) {
+    init(_ spec: FaultSpec, _ fleet: PhoneGroups) {
         self.init(from: .zero + spec.window.at)
         switch spec.scope {
         case .everyone: break

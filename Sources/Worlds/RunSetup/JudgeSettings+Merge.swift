@@ -13,7 +13,7 @@ extension JudgeSettings {
             self.coverage = CoverageTable(
                 plan.scenario, expected: plan.scenario.sometimes, slotsMax: self.ledger.slotsMax)
         case .live:
-            if !plan.scenario.moments.isEmpty {
+            if !plan.scenario.coverageGoals.isEmpty {
                 self.coverage = CoverageTable(plan.scenario, expected: [], slotsMax: self.ledger.slotsMax)
             }
         }

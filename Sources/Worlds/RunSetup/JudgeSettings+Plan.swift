@@ -92,7 +92,7 @@ extension LedgerSettings {
         self.init(
             hasBackendView: hasBackendView, slotsMax: standard.slotsMax,
             clockTolerance: standard.clockTolerance,
-            examplesMax: standard.examplesMax, fleet: FleetMap(plan),
+            examplesMax: standard.examplesMax, fleet: PhoneGroups(plan),
             profiles: plan.groups.map { ProfileExpectation($0.spec) },
             faultsOffPath: indexes { $0.has(.sparesPath) },
             faultsThatRefuse: indexes { $0.refusesScans || looksUp && $0.refusesLookups },
@@ -179,12 +179,12 @@ extension CoverageTable {
     /// `expected`: in addition to what the scenario itself names.
     package init(_ scenario: Scenario, expected: [CoverageGoal], slotsMax: Int) {
         self.init(
-            expected: expected, named: scenario.moments.compactMap { CoverageGoal(rawValue: $0) },
+            expected: expected, named: scenario.coverageGoals.compactMap { CoverageGoal(rawValue: $0) },
             slotsMax: slotsMax, raisesBase: scenario.raisesBase)
     }
 }
 
-extension FleetMap {
+extension PhoneGroups {
     package init(_ plan: RunPlan) { self.init(plan.groups.map { ($0.spec.name, $0.spec.devices) }) }
 }
 

@@ -27,12 +27,12 @@ extension ProfileExpectation {
         ],
         // Section 4.13: there is no DELETE, and results that could not be had five times wait until the app is opened again.
         NamedProfile.swiftwingPolling.name: [.jobCleaned, .scanSettles],
-        // Section 6.2: three attempts of each request, an end of the body that is the end of a job, and no limit for silence.
+        // Section 6.2: three attempts of each request, and no limit for silence.
         NamedProfile.books.name: [
             .retryBudget, .herdBounded, .scanSettles, .streamDeadDetected, .scanOrder, .deviceNotStuck,
             .othersUnharmed,
         ],
-        // Three attempts at a DELETE are all there are.
+        // The end of a body is the end of its job, and three attempts at a DELETE are all there are.
         NamedProfile.booksOld.name: [.retryBudget, .herdBounded, .scanSettles, .scanOrder, .jobCleaned],
         // Results that cannot be had once are lost with their job.
         NamedProfile.booksMigrating.name: [
@@ -54,7 +54,8 @@ extension ProfileExpectation {
 }
 
 extension ProfileToggle {
-    /// The invariants that a client with this toggle breaks. Those of the scenarios in Scenarios/gaps and Scenarios/quirks.
+    /// The invariants that a client with this toggle may break. A scenario of Scenarios/gaps or Scenarios/quirks expects those that
+    /// break in it.
     fileprivate var breaks: [Invariant] {
         Self.breaks.filter { $0.toggles.contains(self) }.flatMap(\.invariants)
     }

@@ -92,7 +92,7 @@ package struct LivePlan: Sendable {
         self.plan.changeScenario { scenario in
             scenario.faults = Self.named(faults)
             scenario.slos = []
-            scenario.moments = []
+            scenario.coverageGoals = []
             scenario.duration = nil
             scenario.expectBroken.removeAll { if case .objectives = $0 { true } else { false } }
             scenario.drain = min(max(scenario.drain, rest), ScenarioLimit.timeMax)

@@ -21,7 +21,7 @@ package struct Trial: Sendable {
     private var invariants: SimulationInvariants
     private var coverage: CoverageTable
     private let expectations: Expectations
-    private let fleet: FleetMap
+    private let fleet: PhoneGroups
     private var firings: [Int]
     private var observations = 0
     private var batch: [Observation] = []

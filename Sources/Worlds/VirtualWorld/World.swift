@@ -211,7 +211,7 @@ package struct World: Sendable {
         throw failure
     }
 
-    private mutating func fail(_ cause: WorldFailure.Cause) {
+    mutating func fail(_ cause: WorldFailure.Cause) {
         guard self.failure == nil else { return }
         self.failure = WorldFailure(cause: cause, at: self.now, lastEvents: [])
     }
@@ -229,18 +229,6 @@ package struct World: Sendable {
         let count = self.lastHappenings.count
         let last = self.lastHappenings[(self.lastHappeningsNext + count - 1) % count]
         return "\(last.at.nanoseconds) \(last.what)"
-    }
-
-    mutating func schedule(_ event: WorldEvent, at moment: Instant) {
-        if moment < self.now {
-            self.fail(.eventInThePast(by: self.now - moment))
-            return
-        }
-        if self.plan.shufflesTies {
-            self.queue.insert(event, at: moment, tie: self.tie(of: event, at: moment))
-        } else {
-            self.queue.insert(event, at: moment)
-        }
     }
 
     private mutating func happen(_ event: WorldEvent) {

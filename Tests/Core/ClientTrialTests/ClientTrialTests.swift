@@ -56,7 +56,7 @@ import Testing
 
     @Test func `there are no more device ids than phones`() {
         for (phones, isBroken) in [(nil, false), (1, true), (2, false)] as [(Int?, Bool)] {
-            var rules = ClientTrialRules()
+            var rules = ClientTrialSettings()
             rules.phones = phones
             var client = TriedClient(rules)
             client.scan(1)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `a page in a browser may have its token in the query`() {
-        var rules = ClientTrialRules()
+        var rules = ClientTrialSettings()
         for allows in [true, false] {
             rules.allowsTokenInQuery = allows
             var client = TriedClient(rules)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func `a dialect has its own name for a photo`() {
-        var rules = ClientTrialRules()
+        var rules = ClientTrialSettings()
         rules.photoPart = "image"
         rules.allowsOtherParts = true
         var client = TriedClient(rules)

@@ -18,7 +18,7 @@ struct TriedClient {
     var userAgent = "App/1"
     var connection: UInt64 = 1
 
-    init(_ rules: ClientTrialRules = ClientTrialRules()) { self.trial = ClientTrial(rules) }
+    init(_ rules: ClientTrialSettings = ClientTrialSettings()) { self.trial = ClientTrial(rules) }
 
     mutating func wait(_ time: Interval) { self.now = self.now + time }
 

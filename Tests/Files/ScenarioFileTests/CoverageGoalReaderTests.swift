@@ -15,23 +15,24 @@ import Testing
 
     @Test func `a scenario names what a run must come to, and says it again`() throws {
         let scenario = try load(minimal + "sometimes: [stream-resumed, slots-full]\n")
-        #expect(scenario.moments == ["stream-resumed", "slots-full"])
+        #expect(scenario.coverageGoals == ["stream-resumed", "slots-full"])
         #expect(try load(ScenarioWriter.resolved(scenario)) == scenario)
-        #expect(try load(minimal).moments == [])
+        #expect(try load(minimal).coverageGoals == [])
         for moment in CoverageGoal.allCases {
-            #expect(try load(minimal + "sometimes: [\(moment.rawValue)]\n").moments == [moment.rawValue])
+            #expect(
+                try load(minimal + "sometimes: [\(moment.rawValue)]\n").coverageGoals == [moment.rawValue])
         }
     }
 
     @Test func `of a fleet of another size nothing of the kind is asked`() throws {
         let scenario = try load(minimal + "sometimes: [slots-full]\n")
-        #expect(scenario.scaled(devices: 7).moments == [])
+        #expect(scenario.scaled(devices: 7).coverageGoals == [])
     }
 
     @Test func `of a run that is changed nothing of the kind is asked, unless the change says so`() throws {
         let text = minimal + "sometimes: [slots-full]\n"
         func moments(_ overrides: String...) throws -> [String] {
-            try load(text, set: overrides).moments
+            try load(text, set: overrides).coverageGoals
         }
         for change in ["fleet.phones.phones=2", "server.ping=3s", "faults=[]", "duration=1m"] {
             #expect(try moments(change) == [], "\(change)")

@@ -13,7 +13,7 @@ import Testing
     private static func ledger(_ history: History, _ journey: Journey, isForeign: Bool = true) -> Ledger {
         history.ledger {
             $0.hasBackendView = !isForeign
-            $0.fleet = FleetMap([("all", 1)])
+            $0.fleet = PhoneGroups([("all", 1)])
             $0.journeys = [journey]
         }
     }
@@ -270,7 +270,7 @@ import Testing
         }
         return history.ledger {
             $0.hasBackendView = false
-            $0.fleet = FleetMap([("all", 1)])
+            $0.fleet = PhoneGroups([("all", 1)])
             $0.journeys = [.batchEnrichment]
             $0.faultsThatGarble = [0]
         }

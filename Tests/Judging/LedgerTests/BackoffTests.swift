@@ -262,7 +262,7 @@ import Testing
     @Test(arguments: [true, false])
     func `phones that are known to draw no waits excuse no others`(isKnown: Bool) {
         var ledger = LedgerSettings.embedded
-        ledger.fleet = FleetMap(groups: ["old", "new"], groupOfDevice: (0..<240).map { $0 < 120 ? 0 : 1 })
+        ledger.fleet = PhoneGroups(groups: ["old", "new"], groupOfDevice: (0..<240).map { $0 < 120 ? 0 : 1 })
         ledger.profiles = [
             ProfileExpectation(name: "old", breaks: [.retryBudget, .herdBounded]), .contract,
         ]

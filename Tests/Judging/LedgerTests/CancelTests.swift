@@ -102,7 +102,7 @@ import Testing
                 $0.cancel()
             }
             let ledger = history.ledger {
-                $0.fleet = FleetMap([("all", 1)])
+                $0.fleet = PhoneGroups([("all", 1)])
                 $0.cancelTimes = [.seconds(2)...(.seconds(4))]
                 if isLive { $0.recordTime = LedgerSettings.recordTimeLive }
             }

@@ -53,7 +53,7 @@ import Testing
     @Test func `a completed job of v2 is kept, and one that failed is deleted`() {
         func broken(_ history: History, _ journey: Journey) -> [Invariant] {
             history.broken {
-                $0.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
+                $0.fleet = PhoneGroups(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
                 $0.journeys = [journey]
             }
         }
@@ -75,7 +75,7 @@ import Testing
     @Test func `kept jobs are counted until they expire`() {
         func jobs(_ history: History, _ journey: Journey) -> JobTotals {
             history.ledger {
-                $0.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
+                $0.fleet = PhoneGroups(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
                 $0.journeys = [journey]
             }.totals.jobs
         }
@@ -94,7 +94,7 @@ import Testing
         }
         func texts(_ journey: Journey) -> [String] {
             history.ledger {
-                $0.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
+                $0.fleet = PhoneGroups(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
                 $0.journeys = [journey]
             }.verdicts.flatMap(\.examples).map(\.text)
         }

@@ -249,7 +249,7 @@ import Testing
             history.wholeScan()
         }
         let ledger = history.ledger {
-            $0.fleet = FleetMap(groups: ["walkers", "riders"], groupOfDevice: [0, 1, 1])
+            $0.fleet = PhoneGroups(groups: ["walkers", "riders"], groupOfDevice: [0, 1, 1])
             $0.profiles = [.contract, .contract]
         }
         #expect(ledger.totalsByGroup.map(\.scans.completed) == [1, 2])

@@ -21,7 +21,7 @@ import Testing
         _ history: History, _ journey: Journey = .scan, isForeign: Bool = false, isPriced: Bool = true
     ) -> CostTotals {
         let ledger = history.ledger {
-            $0.fleet = FleetMap([("all", 1)])
+            $0.fleet = PhoneGroups([("all", 1)])
             $0.journeys = [journey]
             $0.hasBackendView = !isForeign
             $0.prices = isPriced ? Self.prices : nil
@@ -186,7 +186,7 @@ import Testing
             $0.ending(2)
         }
         let ledger = history.ledger {
-            $0.fleet = FleetMap([("all", 1)])
+            $0.fleet = PhoneGroups([("all", 1)])
             $0.prices = Self.prices
         }
         var table = MetricTable(groups: ["all"])

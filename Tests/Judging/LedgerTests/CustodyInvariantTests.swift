@@ -42,7 +42,7 @@ import Testing
         }
         func complaints(_ history: History, _ regions: ClosedRange<Int>) -> [String] {
             let ledger = history.ledger {
-                $0.fleet = FleetMap([("all", 1)])
+                $0.fleet = PhoneGroups([("all", 1)])
                 $0.regions = [regions]
             }
             return ledger.verdicts.first { $0.invariant == .scanCustody }?.examples.map(\.text) ?? []
@@ -293,7 +293,7 @@ import Testing
         }
         func ledger(_ profile: ProfileExpectation) -> Ledger {
             history.ledger {
-                $0.fleet = FleetMap(groups: ["old"], groupOfDevice: [0])
+                $0.fleet = PhoneGroups(groups: ["old"], groupOfDevice: [0])
                 $0.profiles = [profile]
             }
         }
@@ -314,7 +314,7 @@ import Testing
             $0.launch()
             $0.capture()
         }
-        let ledger = history.ledger { $0.fleet = FleetMap(groups: ["a", "b"], groupOfDevice: [1]) }
+        let ledger = history.ledger { $0.fleet = PhoneGroups(groups: ["a", "b"], groupOfDevice: [1]) }
         #expect(ledger.isBroken)
         #expect(ledger.totalsByGroup.map(\.scans.lost) == [0, 1])
     }

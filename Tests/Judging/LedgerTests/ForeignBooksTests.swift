@@ -17,7 +17,7 @@ import Testing
     private func ledger(_ history: History, _ journey: Journey = .scan) -> Ledger {
         history.ledger {
             $0.hasBackendView = false
-            $0.fleet = FleetMap([("all", 1)])
+            $0.fleet = PhoneGroups([("all", 1)])
             $0.journeys = [journey]
         }
     }

@@ -14,7 +14,7 @@ import Testing
         history.simulated(
             idleTimeout: .seconds(75), isSettled: false, rules: { $0.resultsFormats = formats },
             ledger: {
-                $0.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0])
+                $0.fleet = PhoneGroups(groups: ["all"], groupOfDevice: [0, 0])
                 $0.examplesMax = 50
             },
             before: { invariants in

@@ -33,7 +33,7 @@ import Testing
                     $0.pass(.minutes(1))
                 }
             }
-            let fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+            let fleet = PhoneGroups(groups: ["all"], groupOfDevice: [0])
             var server = HarnessStory.server
             server.quota = Quota(requests: 5, window: .seconds(30))
             var witness = HarnessChecks(

@@ -151,7 +151,7 @@ struct HarnessStory {
         lostAfter: Instant? = nil, hasTunnels: Bool = false, phones: Int = 2,
         libraries: [LibrarySpec?] = [], rolloutIsSticky: Bool? = nil
     ) -> [String] {
-        let fleet = FleetMap(
+        let fleet = PhoneGroups(
             groups: ["all", "others"], groupOfDevice: groups ?? Array(repeating: 0, count: phones))
         var settings = LedgerSettings.embedded
         settings.fleet = fleet

@@ -113,7 +113,7 @@ extension History {
         after: (inout SimulationInvariants) -> Void = { _ in }
     ) -> [Verdict] {
         var settings = LedgerSettings.embedded
-        settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+        settings.fleet = PhoneGroups(groups: ["all"], groupOfDevice: [0])
         settings.faultsThatGarble = [Fault.garbles]
         ledger(&settings)
         var rules = SimulationInvariantSettings(

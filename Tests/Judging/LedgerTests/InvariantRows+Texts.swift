@@ -15,7 +15,7 @@ extension LedgerSettings {
     /// One group, whose phones read books by themselves.
     static var reading: Self {
         var settings = Self.embedded
-        settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+        settings.fleet = PhoneGroups(groups: ["all"], groupOfDevice: [0])
         settings.texts = [.example]
         return settings
     }

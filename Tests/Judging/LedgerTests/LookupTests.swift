@@ -28,7 +28,7 @@ import Testing
     }
 
     private func lookUps(_ settings: inout LedgerSettings) {
-        settings.fleet = FleetMap([("all", 1)])
+        settings.fleet = PhoneGroups([("all", 1)])
         settings.journeys = [.bookEnrichment]
     }
 

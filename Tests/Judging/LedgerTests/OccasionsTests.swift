@@ -7,7 +7,7 @@ import Testing
 @testable import Ledger
 
 @Suite struct OccasionsTests {
-    private static let fleet = FleetMap([(name: "a", devices: 1), (name: "b", devices: 1)])
+    private static let fleet = PhoneGroups([(name: "a", devices: 1), (name: "b", devices: 1)])
 
     private static func verdict(_ invariant: Invariant, violations: Int = 0) -> Verdict {
         Verdict(

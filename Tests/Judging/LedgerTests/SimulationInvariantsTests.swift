@@ -558,7 +558,7 @@ import Testing
         func standing(of device: DeviceNumber?) -> Verdict.Standing? {
             History().simulated(
                 ledger: {
-                    $0.fleet = FleetMap(groups: ["old"], groupOfDevice: [0])
+                    $0.fleet = PhoneGroups(groups: ["old"], groupOfDevice: [0])
                     $0.profiles = [ProfileExpectation(name: "careless", breaks: [.memoryBounded])]
                 },
                 before: {

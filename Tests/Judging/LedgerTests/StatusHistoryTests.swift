@@ -90,7 +90,7 @@ import Testing
                 $0.send(.status, attempt: 2, job: $0.job)
             }
             let ledger = history.ledger {
-                $0.fleet = FleetMap([("all", 1)])
+                $0.fleet = PhoneGroups([("all", 1)])
                 $0.statusIntervals = [interval]
             }
             return ledger.verdicts.first { $0.invariant == .limitHonoured }?.examples.first?.text

@@ -9,7 +9,7 @@ import Testing
 /// Captures are measured from the times of the schedule, and from no others.
 @Suite struct CaptureScheduleTests {
     /// Phones 0 and 1 are of an open group and phone 2 is of a closed one.
-    private static let fleet = FleetMap([("open", 2), ("closed", 1)])
+    private static let fleet = PhoneGroups([("open", 2), ("closed", 1)])
 
     private static func captured(_ device: UInt32, due: Int64, region: Int? = nil) -> [Observation] {
         let taken = region.map { PhoneObservation.regionTaken(capture: 1, number: $0, of: 3) }

@@ -9,7 +9,7 @@ import Testing
     private static func result(
         _ world: WorldKind, _ journey: Journey, _ times: [Int64]?
     ) -> RunResult {
-        var judge = RunJudge(.small(fleet: FleetMap([("all", 1)])))
+        var judge = RunJudge(.small(fleet: PhoneGroups([("all", 1)])))
         var facts = RunFacts(at: .zero + .seconds(1), made: 0)
         facts.reconcileTimes = times.map { times in
             times.reduce(into: HDRHistogram()) { $0.record($1) }

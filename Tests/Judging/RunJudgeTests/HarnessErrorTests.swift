@@ -9,7 +9,7 @@ import Testing
 /// A run whose harness was found to be wrong says so, in one sentence.
 @Suite struct HarnessErrorTests {
     private static func error(_ status: Int, by fault: Int?) -> String? {
-        let fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
+        let fleet = PhoneGroups(groups: ["all"], groupOfDevice: [0])
         let server = SimulatedServer(
             quota: nil, tokenLifetime: .hours(2), resultsLifetime: .hours(2), jobsMax: 100)
         var settings = JudgeSettings.small(fleet: fleet)

@@ -23,7 +23,7 @@ final class LogCounts: RunLog {
 }
 
 extension JudgeSettings {
-    static func small(fleet: FleetMap = .ungrouped, objectives: [SLO] = []) -> JudgeSettings {
+    static func small(fleet: PhoneGroups = .ungrouped, objectives: [SLO] = []) -> JudgeSettings {
         var ledger = LedgerSettings.embedded
         ledger.fleet = fleet
         var settings = JudgeSettings(shelf: Shelf(seed: 42, booksMin: 3, booksMax: 8), ledger: ledger)

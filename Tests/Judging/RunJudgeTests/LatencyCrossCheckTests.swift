@@ -10,7 +10,7 @@ import Testing
 
 /// What is measured against what was seen, by a source of its own.
 @Suite struct LatencyCrossCheckTests {
-    private static let fleet = FleetMap.ungrouped
+    private static let fleet = PhoneGroups.ungrouped
 
     private static func scan(_ took: Interval, at: Int64 = 0) -> Observation {
         Observation(
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test func `a value that is counted in another group is told`() {
-        let fleet = FleetMap(groups: ["a", "b"], groupOfDevice: [0, 1])
+        let fleet = PhoneGroups(groups: ["a", "b"], groupOfDevice: [0, 1])
         func differences(measured group: Int) -> [String] {
             var witness = LatencyCrossCheck(fleet: fleet)
             var table = MetricTable(groups: fleet.groups)
@@ -295,7 +295,7 @@ import Testing
             }
             var settings = LedgerSettings.embedded
             settings.hasBackendView = false
-            settings.fleet = FleetMap([("all", 1)])
+            settings.fleet = PhoneGroups([("all", 1)])
             settings.journeys = [journey]
             settings.prices = BookPrices()
             var witness = LatencyCrossCheck(fleet: settings.fleet)

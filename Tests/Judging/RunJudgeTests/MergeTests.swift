@@ -46,7 +46,7 @@ import VirtualWorld
 
         var settings: JudgeSettings {
             let groups = self.plan.groups.map(\.spec)
-            let fleet = FleetMap(
+            let fleet = PhoneGroups(
                 groups: groups.map(\.name),
                 groupOfDevice: groups.enumerated().flatMap { Array(repeating: UInt16($0), count: $1.devices) }
             )

@@ -8,7 +8,7 @@ import Testing
 
 /// What a merge says of a run whose shards did not all leave what they should.
 @Suite struct ShardMergeTests {
-    private static let fleet = FleetMap([("all", 4)])
+    private static let fleet = PhoneGroups([("all", 4)])
 
     private static func head(_ index: Int) -> RunHead {
         var head = RunHead.small(groups: [.init(name: "all", devices: 4)])

@@ -104,7 +104,7 @@ import Testing
 
     /// Of a phone that looks up a single book.
     private func lookUps(_ script: (inout History) -> Void) -> (attempts: [Int64], uploads: [Int64]) {
-        var tally = MetricsCollector(fleet: FleetMap([("all", 1)]), faultIDs: [], hasBackendView: true)
+        var tally = MetricsCollector(fleet: PhoneGroups([("all", 1)]), faultIDs: [], hasBackendView: true)
         tally.journeys = [.bookEnrichment]
         for observation in History(script).observations { tally.record(observation) }
         tally.finish()

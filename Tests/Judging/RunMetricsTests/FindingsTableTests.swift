@@ -77,7 +77,7 @@ import Testing
 
     @Test func `what the server finds in requests is counted beside what phones find`() {
         var tally = MetricsCollector(
-            fleet: FleetMap(groups: ["g"], groupOfDevice: [0]), faultIDs: [], hasBackendView: true)
+            fleet: PhoneGroups(groups: ["g"], groupOfDevice: [0]), faultIDs: [], hasBackendView: true)
         var request = self.finding("query token", seen: "an unknown parameter", decisive: false, count: 2)
         request.part = ContractFinding.requestPart
         for payload: ObservationPayload in [.backend(.found(request)), .phone(.found(self.finding()))] {
@@ -93,7 +93,7 @@ import Testing
 
     @Test func `the tally counts them and keeps them`() {
         var tally = MetricsCollector(
-            fleet: FleetMap(groups: ["g"], groupOfDevice: [0]), faultIDs: [], hasBackendView: false)
+            fleet: PhoneGroups(groups: ["g"], groupOfDevice: [0]), faultIDs: [], hasBackendView: false)
         tally.record(
             Observation(
                 at: self.at(1), device: DeviceNumber(0), scan: ScanNumber(4),

@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test func `a phone's measurements are its group's`() {
-        let fleet = FleetMap(groups: ["walkers", "riders"], groupOfDevice: [0, 1])
+        let fleet = PhoneGroups(groups: ["walkers", "riders"], groupOfDevice: [0, 1])
         var tally = MetricsCollector(fleet: fleet, faultIDs: [], hasBackendView: true)
         var history = History()
         history.device = DeviceNumber(1)
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test func `a scan has photos, and a batch has none`() {
-        let fleet = FleetMap(
+        let fleet = PhoneGroups(
             groups: ["scanners", "shelves", "batches"], groupOfDevice: [0, 1, 2])
         var tally = MetricsCollector(fleet: fleet, faultIDs: [], hasBackendView: true)
         tally.journeys = [.scan, .bookshelfScan, .batchEnrichment]

@@ -196,7 +196,7 @@ import Testing
 
 enum Samples {
     static let settings = SpanSettings(
-        run: 9, FleetMap([("commuters", 20)]), journeys: [.scan], faults: ["storm"],
+        run: 9, PhoneGroups([("commuters", 20)]), journeys: [.scan], faults: ["storm"],
         server: ("127.0.0.1", 8_080), basePath: "/base", http: "1.1")
 
     static func writer() -> OTLPWriter {

@@ -38,7 +38,7 @@ import Wire
             crossSite: CrossSiteGuard(hosts: .privateOr([]), pages: .none), controlToken: Self.token,
             faultsOnDemand: FaultsOnDemand.specs,
             clientWatch: ClientWatchConfiguration(
-                rules: ClientTrialRules(), followsOwnPhones: ownPhones, expectations: expectations))
+                rules: ClientTrialSettings(), followsOwnPhones: ownPhones, expectations: expectations))
     }
 
     /// A request of a client that is not a phone of this program.

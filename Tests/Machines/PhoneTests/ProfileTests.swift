@@ -20,8 +20,8 @@ struct ProfileTests {
         let names = self.names(of: ClientProfile.contract).filter {
             $0 != "name" && $0 != "journey" && !$0.hasPrefix("cancel.") && !$0.hasPrefix("reviewer.")
         }
-        #expect(Set(ProfileValue.all.map(\.name)) == Set(names))
-        #expect(ProfileValue.all.count == names.count)
+        #expect(Set(ProfileDescription.all.map(\.name)) == Set(names))
+        #expect(ProfileDescription.all.count == names.count)
     }
 
     /// The profiles by themselves, and `contract` with each toggle.
@@ -35,7 +35,7 @@ struct ProfileTests {
 
     @Test func `clients that differ in a value are told apart by what they do`() {
         for client in Self.clients {
-            for value in ProfileValue.all {
+            for value in ProfileDescription.all {
                 #expect(value.behavior(client).hasSuffix("."), "\(value.name)")
                 guard value.text(client) != value.text(.contract) else { continue }
                 // One of these is shown by itself, in a column of its own.
@@ -48,7 +48,7 @@ struct ProfileTests {
     }
 
     @Test func `a value names the documents that it comes from by their paths`() {
-        for value in ProfileValue.all { #expect(value.source.contains(#/^Docs\/\w+\.md section/#)) }
+        for value in ProfileDescription.all { #expect(value.source.contains(#/^Docs\/\w+\.md section/#)) }
     }
 
     @Test(arguments: [
@@ -57,7 +57,7 @@ struct ProfileTests {
     ]) func `times of a second or more are shown in seconds`(time: Interval, text: String) {
         var profile = ClientProfile.contract
         profile.events.overlay = time
-        #expect(ProfileValue.all.first { $0.name == "events.overlay" }?.text(profile) == text)
+        #expect(ProfileDescription.all.first { $0.name == "events.overlay" }?.text(profile) == text)
     }
 
     @Test(arguments: ProfileToggle.all) func `every toggle changes a value of the contract's client`(
@@ -66,7 +66,7 @@ struct ProfileTests {
         var profile = ClientProfile.contract
         toggle.apply(to: &profile)
         #expect(profile != .contract)
-        #expect(ProfileValue.all.contains { $0.text(profile) != $0.text(.contract) })
+        #expect(ProfileDescription.all.contains { $0.text(profile) != $0.text(.contract) })
         #expect(ProfileToggle(key: toggle.key) == toggle)
     }
 

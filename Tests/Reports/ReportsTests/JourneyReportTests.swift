@@ -337,7 +337,7 @@ import Testing
     private func errors(_ kinds: Int) -> ErrorSummary {
         var timeline = ErrorSummary()
         for kind in 0..<kinds {
-            var one = GroupErrors(fleet: FleetMap([("g", 1)]))
+            var one = GroupErrors(fleet: PhoneGroups([("g", 1)]))
             for _ in 0..<(kinds - kind) {
                 one.record(
                     Observation(
@@ -359,7 +359,7 @@ import Testing
         #expect(try table().rows.count == 8 && table().note == nil)
         result.groups[0].errors = errors(11)
         // The rarest of eleven is the first of one: it has a row of each.
-        var rare = GroupErrors(fleet: FleetMap([("g", 1)]))
+        var rare = GroupErrors(fleet: PhoneGroups([("g", 1)]))
         rare.record(
             Observation(
                 at: .zero, device: DeviceNumber(0), scan: ScanNumber(1),

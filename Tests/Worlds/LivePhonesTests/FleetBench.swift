@@ -161,7 +161,7 @@ final class FleetBench {
         for observation in self.backendSaw.observations { merge.add(observation, of: self.threads) }
         merge.close(source: self.threads)
         var settings = LedgerSettings.embedded
-        settings.fleet = FleetMap(
+        settings.fleet = PhoneGroups(
             groups: ["all"], groupOfDevice: Array(repeating: 0, count: self.phones.count))
         var ledger = Ledger(shelf: self.run.shelf, settings: settings)
         var merged: [Observation] = []

@@ -322,7 +322,7 @@ import Testing
         _ plan: WorldPlan, _ change: (inout World) -> Void = { _ in }
     ) throws -> (world: World, broken: [Invariant]) {
         var settings = LedgerSettings.embedded
-        settings.fleet = FleetMap(
+        settings.fleet = PhoneGroups(
             groups: plan.run.groups.map(\.spec.name),
             groupOfDevice: plan.run.groups.indices.flatMap { index in
                 plan.run.groups[index].devices.map { _ in UInt16(index) }

@@ -72,7 +72,7 @@ enum Bench {
 
     static func run(_ plan: WorldPlan) throws -> Outcome {
         var settings = LedgerSettings.embedded
-        settings.fleet = FleetMap(plan.run.groups.map { ($0.spec.name, $0.spec.devices) })
+        settings.fleet = PhoneGroups(plan.run.groups.map { ($0.spec.name, $0.spec.devices) })
         settings.journeys = plan.run.groups.map(\.profile.journey)
         settings.tokenLifetime = plan.run.scenario.server.backend.tokenLifetime
         settings.faultsOffPath = plan.run.scenario.faults.indices.filter {

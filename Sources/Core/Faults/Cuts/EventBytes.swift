@@ -1,4 +1,5 @@
-/// The bytes of one event as it is written to a stream, and the positions inside it at which a fault can cut.
+/// The bytes of one event as it is written to a stream, and the positions inside it at which a fault can cut. Which
+/// event, `StreamCutter` decides.
 struct EventBytes {
     private let bytes: [UInt8]
 

@@ -43,10 +43,3 @@ package struct MessageCut: Hashable, Sendable {
         self.ending = cutting.ending
     }
 }
-
-extension Int {
-    func addingSaturating(_ other: Int) -> Int {
-        let (sum, overflow) = self.addingReportingOverflow(other)
-        return overflow ? .max : sum
-    }
-}

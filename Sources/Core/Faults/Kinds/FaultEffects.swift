@@ -7,11 +7,11 @@ package struct FaultEffects: Hashable, Sendable {
     /// What happens to the connection.
     package enum Connection: Hashable, Sendable {
         case untouched
-        /// It fails, or is refused.
+        /// It fails, is refused, or is cut, by a clean end as well: the client can expect nothing more of it.
         case broken
         /// Data come later: a limit of time may pass.
         case slowed
-        /// The stream ends before its time.
+        /// The server ends the stream before its terminal event, as it may.
         case ended
         /// Nothing is sent for a while.
         case quiet
@@ -85,7 +85,7 @@ package struct FaultEffects: Hashable, Sendable {
 }
 
 extension FaultKind {
-    /// Whether a stream that it cuts is lost like this. The link may deliver the end before it is known to have been delivered.
+    /// Whether a stream that it cuts is lost like this.
     package func cuts(as loss: LossCause) -> Bool {
         if case .reset = self { return loss == .reset }
         if case .close = self { return loss == .endWithoutTerminal }

@@ -15,8 +15,8 @@ extension FaultTable {
         ),
     ]
 
-    /// The faults of the link. `reset`, `close`, `silence` and `slice` take effect by a type in `Faults/Cuts`, an
-    /// impairment by one in `Faults/Link` (`LinkImpairments.swift`). `refuse` is carried out where the phone connects.
+    /// The faults of the link. `reset`, `close`, `end-cleanly` and `silence` take effect by a type in `Faults/Cuts`, `slice`
+    /// and the impairments by one in `Faults/Link` (`LinkImpairments.swift`). `refuse` is carried out where the phone connects.
     static let link: [FaultKindEntry] = [
         FaultKindEntry(
             .reset, "reset", .link, .endsExchange, on: Self.exchanges, orElse: .stream,

@@ -19,10 +19,10 @@ package struct Dialect: Hashable, Sendable {
     var completed = CompletedForm.contract(type: EventKind.completed.rawValue)
     /// The terminal event that follows a `completed` event; nil for none (C40).
     var secondTerminal: SecondTerminal?
-    /// Whether uploads and requests for results are answered in the form of the contract.
     /// The name of the part of an upload that is a photo.
     package var photoPart: String { self.upload.part }
 
+    /// Whether uploads and requests for results are answered in the form of the contract.
     package var answersAsContract: Bool { self.upload == UploadForm() && self.results == ResultsForm() }
     /// Whether a job that completes says so once.
     package var completesOnce: Bool { self.secondTerminal == nil }

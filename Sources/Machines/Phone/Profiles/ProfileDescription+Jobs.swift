@@ -3,9 +3,9 @@ import Talaria
 
 // The values of results, statuses, tokens and DELETEs.
 
-extension ProfileValue {
-    static let jobs: [ProfileValue] = [
-        ProfileValue(
+extension ProfileDescription {
+    static let jobs: [ProfileDescription] = [
+        ProfileDescription(
             "results.uses-inline-books", .contract(apps: "section 5, GAP-3"),
             { Self.text($0.results.usesInlineBooks) }
         ) {
@@ -13,7 +13,7 @@ extension ProfileValue {
                 ? "The books in a `completed` event are the books of the scan, without a request for results."
                 : "The books in a `completed` event are ignored."
         },
-        ProfileValue(
+        ProfileDescription(
             "results.is-fallback", .contract("section 2.3"), { Self.text($0.results.isFallback) }
         ) {
             $0.results.isFallback
@@ -22,7 +22,7 @@ extension ProfileValue {
                 """
                 : "Results are not requested: a `completed` event without books is a scan without books."
         },
-        ProfileValue(
+        ProfileDescription(
             "results.is-repeated", .contract(apps: "section 4.5", design: true),
             { Self.text($0.results.isRepeated) }
         ) {
@@ -41,7 +41,7 @@ extension ProfileValue {
                 (failed-scans).
                 """
         },
-        ProfileValue(
+        ProfileDescription(
             "results.failures-max", .contract(apps: "section 4.13"),
             { Self.text(limit: $0.results.failuresMax) }
         ) {
@@ -53,7 +53,7 @@ extension ProfileValue {
                 (failed-scans).
                 """
         },
-        ProfileValue(
+        ProfileDescription(
             "results.checks-expiry", .contract(apps: "section 6.2"), { Self.text($0.results.checksExpiry) }
         ) {
             $0.results.checksExpiry
@@ -63,7 +63,7 @@ extension ProfileValue {
                 """
                 : "`expiresAt` of the `completed` event is not read: results are requested at any time."
         },
-        ProfileValue(
+        ProfileDescription(
             "results.needs-address", .contract(apps: "section 4.5"), { Self.text($0.results.needsAddress) }
         ) {
             $0.results.needsAddress
@@ -78,7 +78,7 @@ extension ProfileValue {
                 once in either case. Authorization is sent if the job has a token.
                 """
         },
-        ProfileValue(
+        ProfileDescription(
             "results.rejects-unknown-status", .contract("section 1.3", apps: "section 4.5"),
             { Self.text($0.results.rejectsUnknownStatus) }
         ) {
@@ -92,14 +92,14 @@ extension ProfileValue {
                 status as it came. This holds for the books of `completed` and for those of the results.
                 """
         },
-        ProfileValue(
+        ProfileDescription(
             "results.format", .contract("section 1.3", apps: "section 5, GAP-8"),
             { $0.results.format ?? "none" }
         ) {
             $0.results.format.map { "Results are requested with `format=\($0)`, added once." }
                 ?? "Results are requested without `format`."
         },
-        ProfileValue(
+        ProfileDescription(
             "results.envelope", .contract("section 1.3", apps: "section 5, GAP-2"),
             { $0.results.envelope.rawValue }
         ) {
@@ -108,7 +108,7 @@ extension ProfileValue {
             case .topLevel: "The books of an answer are in `results`, at the top level."
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "results.keeps-enrichment-status", .contract(apps: "section 5, GAP-14"),
             { Self.text($0.results.keepsEnrichmentStatus) }
         ) {
@@ -116,7 +116,7 @@ extension ProfileValue {
                 ? "The `enrichmentStatus` of a book is stored with it."
                 : "The `enrichmentStatus` of a book is dropped."
         },
-        ProfileValue(
+        ProfileDescription(
             "status.polling", .contract("section 1.4", apps: "section 4.13"), { $0.status.polling.rawValue }
         ) {
             switch $0.status.polling {
@@ -125,10 +125,10 @@ extension ProfileValue {
             case .always: "No stream is opened: the status of a job is requested until it has ended."
             }
         },
-        ProfileValue("status.interval", .contract("section 1.4"), { Self.text($0.status.interval) }) {
+        ProfileDescription("status.interval", .contract("section 1.4"), { Self.text($0.status.interval) }) {
             "A status is requested \(Self.prose($0.status.interval)) after the answer to the last request."
         },
-        ProfileValue(
+        ProfileDescription(
             "status.requests-max", .contract(apps: "section 4.13"), { String($0.status.requestsMax) }
         ) {
             """
@@ -136,7 +136,7 @@ extension ProfileValue {
             app is opened.
             """
         },
-        ProfileValue(
+        ProfileDescription(
             "status.failures-max", .contract(apps: "section 4.13"), { String($0.status.failuresMax) }
         ) {
             """
@@ -144,7 +144,7 @@ extension ProfileValue {
             likewise.
             """
         },
-        ProfileValue(
+        ProfileDescription(
             "token.expiry", .contract("section 2.5", apps: "section 5, GAP-11"), { $0.token.expiry.rawValue }
         ) {
             switch $0.token.expiry {
@@ -154,7 +154,7 @@ extension ProfileValue {
                 "A 401 on stream, status or results is a failed request like any other, made again with that token."
             }
         },
-        ProfileValue("token.uploads-max", .design, { String($0.token.uploadsMax) }) {
+        ProfileDescription("token.uploads-max", .design, { String($0.token.uploadsMax) }) {
             """
             After a 401, 404 or 410 on stream, status or results a photo is uploaded again, at most \
             \($0.token.uploadsMax) times per scan. After the next such answer the scan waits in the queue until the \
@@ -162,7 +162,7 @@ extension ProfileValue {
             job is not deleted: its DELETE would fail as well.
             """
         },
-        ProfileValue(
+        ProfileDescription(
             "token.refresh-after", .contract("section 2.5"),
             { $0.token.refreshAfter.map { Self.text($0) } ?? "off" }
         ) {
@@ -174,7 +174,7 @@ extension ProfileValue {
                 """
             } ?? "No token is exchanged for a new one."
         },
-        ProfileValue("token.stream", .contract("section 7, C13"), { $0.token.stream.rawValue }) {
+        ProfileDescription("token.stream", .contract("section 7, C13"), { $0.token.stream.rawValue }) {
             switch $0.token.stream {
             case .header:
                 "A request for a stream has the token in the header Authorization, as every other one has."
@@ -182,11 +182,13 @@ extension ProfileValue {
                 "A request for a stream has the token in the query, as `token`, and no header Authorization."
             }
         },
-        ProfileValue("cleanup.is-made", .contract("section 1.1, row 4"), { Self.text($0.cleanup.isMade) }) {
+        ProfileDescription(
+            "cleanup.is-made", .contract("section 1.1, row 4"), { Self.text($0.cleanup.isMade) }
+        ) {
             $0.cleanup.isMade
                 ? "A job is deleted after its books are stored on the phone." : "No job is deleted."
         },
-        ProfileValue(
+        ProfileDescription(
             "cleanup.is-made-after-failure", .contract("section 1.1, row 4", design: true),
             { Self.text($0.cleanup.isMadeAfterFailure) }
         ) {
@@ -194,7 +196,7 @@ extension ProfileValue {
                 ? "A job is deleted as well when its scan is refused or continues with another job."
                 : "A job whose scan has not completed is not deleted."
         },
-        ProfileValue(
+        ProfileDescription(
             "cleanup.requests-max", .contract(apps: "section 4.2, step 13", design: true),
             { String($0.cleanup.requestsMax) }
         ) {

@@ -2,9 +2,9 @@ import SimBase
 
 // The values of scans that wait or fail, of the background, and of times that all requests have.
 
-extension ProfileValue {
-    static let scans: [ProfileValue] = [
-        ProfileValue(
+extension ProfileDescription {
+    static let scans: [ProfileDescription] = [
+        ProfileDescription(
             "failed-scans", .contract(apps: "section 4.11, Q20", design: true), { $0.failedScans.rawValue }
         ) {
             switch $0.failedScans {
@@ -20,7 +20,7 @@ extension ProfileValue {
                 "A scan that is not tried any further is shown as failed and removed, with its photo."
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "failure-overlay", .contract(apps: "section 4.11, Q20", design: true),
             { Self.text($0.failureOverlay) }
         ) {
@@ -39,7 +39,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "queue.storage", .contract(apps: "sections 4.6 and 4.7", design: true),
             { $0.queue.storage.rawValue }
         ) {
@@ -62,8 +62,9 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("queue.drain", .contract(apps: "section 4.7", design: true), { $0.queue.drain.rawValue })
-        {
+        ProfileDescription(
+            "queue.drain", .contract(apps: "section 4.7", design: true), { $0.queue.drain.rawValue }
+        ) {
             switch $0.queue.drain {
             case .untilSettled:
                 """
@@ -78,7 +79,9 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("background", .contract(apps: "section 4.8", design: true), { $0.background.rawValue }) {
+        ProfileDescription(
+            "background", .contract(apps: "section 4.8", design: true), { $0.background.rawValue }
+        ) {
             switch $0.background {
             case .closesStreams:
                 """
@@ -109,7 +112,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "request-timeout", .contract(apps: "section 4.2, step 8"), { Self.text($0.requestTimeout) }
         ) {
             """
@@ -123,19 +126,19 @@ extension ProfileValue {
         Self.timeout("results", of: "a request for results") { $0.results },
         Self.timeout("status", of: "a request for a status") { $0.status },
         Self.timeout("cleanup", of: "a DELETE") { $0.cleanup },
-        ProfileValue("backoff.base", .design, { Self.text($0.backoff.base) }) {
+        ProfileDescription("backoff.base", .design, { Self.text($0.backoff.base) }) {
             """
             Each request that is made again (\($0.repeated)) has a backoff of its own. It is \
             \(Self.prose($0.backoff.base)) after the first failure and doubles with each failure in a row. \
             \($0.endOfRow)
             """
         },
-        ProfileValue("backoff.cap", .design, { Self.text($0.backoff.cap) }) {
+        ProfileDescription("backoff.cap", .design, { Self.text($0.backoff.cap) }) {
             """
             None of these backoffs is longer than \(Self.prose($0.backoff.cap)). A wait that the server asks for may be.
             """
         },
-        ProfileValue(
+        ProfileDescription(
             "backoff.has-jitter", .contract(apps: "section 4.4", design: true),
             { Self.text($0.backoff.hasJitter) }
         ) {
@@ -146,7 +149,7 @@ extension ProfileValue {
                 """
                 : "The wait is exactly the backoff, so that phones that failed together try again together."
         },
-        ProfileValue(
+        ProfileDescription(
             "backoff.spread", .contract(apps: "section 6.2", design: true), { $0.backoff.spread.rawValue }
         ) {
             switch $0.backoff.spread {
@@ -155,10 +158,10 @@ extension ProfileValue {
                 "A wait with jitter is drawn within 20 % of the backoff, and is at least \(Self.prose($0.backoff.base))."
             }
         },
-        ProfileValue("backoff.growth", .design, { "\($0.backoff.growth / 10)%" }) {
+        ProfileDescription("backoff.growth", .design, { "\($0.backoff.growth / 10)%" }) {
             "After a failure in a row a backoff is \($0.backoff.growth / 10) % of the one before, up to backoff.cap."
         },
-        ProfileValue(
+        ProfileDescription(
             "request-backoff", .contract(apps: "section 6.2"),
             { $0.requestBackoff.map { "\(Self.text($0.base))..\(Self.text($0.cap))" } ?? "backoff" }
         ) {
@@ -170,13 +173,13 @@ extension ProfileValue {
                 \(own.growth / 10) % of the one before after each failure in a row, and at most \(Self.prose(own.cap)).
                 """
         },
-        ProfileValue("retries", .contract(apps: "section 6.2"), { $0.retries.rawValue }) {
+        ProfileDescription("retries", .contract(apps: "section 6.2"), { $0.retries.rawValue }) {
             switch $0.retries {
             case .standard: "A failed request is made again as often as the values of its kind say."
             case .aggressive: "A failed request is made again with the larger numbers that its client has."
             }
         },
-        ProfileValue("path-return-jitter", .design, { Self.text($0.pathReturnJitter) }) {
+        ProfileDescription("path-return-jitter", .design, { Self.text($0.pathReturnJitter) }) {
             $0.pathReturnJitter == .zero
                 ? "When the path returns, everything that waits for it is tried again at once."
                 : """
@@ -188,11 +191,11 @@ extension ProfileValue {
     ]
 }
 
-extension ProfileValue {
+extension ProfileDescription {
     private static func timeout(
         _ name: String, of request: String, _ value: @escaping @Sendable (TimeoutPolicy) -> Interval?
-    ) -> ProfileValue {
-        ProfileValue(
+    ) -> ProfileDescription {
+        ProfileDescription(
             "timeouts.\(name)", .contract(apps: "section 6.2"),
             { value($0.timeouts).map(Self.text) ?? "request-timeout" }
         ) {

@@ -1,7 +1,7 @@
 import SimBase
 
 /// One value of a client profile, as it is shown to people.
-package struct ProfileValue: Sendable {
+package struct ProfileDescription: Sendable {
     /// The name of the value, as the key of a scenario would be: `stream.idle-timeout`.
     package let name: String
     /// The documents that the contract's value comes from, with their sections.
@@ -22,7 +22,7 @@ package struct ProfileValue: Sendable {
     }
 
     /// Every value, in the order of the properties of `ClientProfile`.
-    package static let all: [ProfileValue] =
+    package static let all: [ProfileDescription] =
         Self.requests + Self.streams + Self.events + Self.jobs + Self.review + Self.scans
 
     /// Where a value comes from: sections of Docs/contract.md, of Docs/apps.md, and section 6 of Docs/design.md.
@@ -44,7 +44,7 @@ package struct ProfileValue: Sendable {
 
 // MARK: Texts
 
-extension ProfileValue {
+extension ProfileDescription {
     static func text(_ isOn: Bool) -> String { isOn ? "on" : "off" }
 
     static func text(_ range: ClosedRange<Int>) -> String {

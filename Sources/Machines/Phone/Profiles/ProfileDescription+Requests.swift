@@ -3,23 +3,23 @@ import Talaria
 
 // The values of identities, uploads and waits.
 
-extension ProfileValue {
-    static let requests: [ProfileValue] = [
-        ProfileValue("identity.upload", Self.identity, { $0.identity.upload.rawValue }) {
+extension ProfileDescription {
+    static let requests: [ProfileDescription] = [
+        ProfileDescription("identity.upload", Self.identity, { $0.identity.upload.rawValue }) {
             $0.identity.upload.behavior(of: "an upload", perService: "")
         },
-        ProfileValue("identity.stream", Self.identity, { $0.identity.stream.rawValue }) {
+        ProfileDescription("identity.stream", Self.identity, { $0.identity.stream.rawValue }) {
             $0.identity.stream.behavior(of: "a request for a stream or a status", perService: "")
         },
-        ProfileValue("identity.results", Self.identity, { $0.identity.results.rawValue }) {
+        ProfileDescription("identity.results", Self.identity, { $0.identity.results.rawValue }) {
             $0.identity.results.behavior(of: "a request for results", perService: "")
         },
-        ProfileValue("identity.cleanup", Self.identity, { $0.identity.cleanup.rawValue }) {
+        ProfileDescription("identity.cleanup", Self.identity, { $0.identity.cleanup.rawValue }) {
             $0.identity.cleanup.behavior(
                 of: "a DELETE",
                 perService: " At HEAD the DELETE on leaving the camera has yet another one (section 4.9).")
         },
-        ProfileValue(
+        ProfileDescription(
             "upload.shows-code", .contract(apps: "section 4.11, Q21", design: true),
             { Self.text($0.upload.showsCode) }
         ) {
@@ -32,10 +32,10 @@ extension ProfileValue {
                 """
                 : "The user sees the same text for every refused photo, whatever its `code`."
         },
-        ProfileValue(
+        ProfileDescription(
             "upload.user-agent", .contract(apps: "section 4.2, step 8"), { $0.upload.userAgent }
         ) { _ in "Uploads have this User-Agent." },
-        ProfileValue(
+        ProfileDescription(
             "upload.problems", .contract("section 1.7", apps: "section 5, GAP-1"),
             { $0.upload.problems.rawValue }
         ) {
@@ -47,7 +47,7 @@ extension ProfileValue {
             case .ignored: "The body of a 4xx or 5xx is not read: only the status and Retry-After count."
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "upload.is-repeated", .contract(apps: "section 4.3", design: true),
             { Self.text($0.upload.isRepeated) }
         ) {
@@ -64,7 +64,7 @@ extension ProfileValue {
                 An upload is made once. Whatever it fails by, the scan has failed (failed-scans). Only after a 429 it is made again.
                 """
         },
-        ProfileValue("upload.retries-max", .design, { Self.text(limit: $0.upload.retriesMax) }) {
+        ProfileDescription("upload.retries-max", .design, { Self.text(limit: $0.upload.retriesMax) }) {
             guard let retries = $0.upload.retriesMax else {
                 return "A failed upload is made again as often as it fails."
             }
@@ -72,7 +72,7 @@ extension ProfileValue {
                 A failed upload is made again at most \(retries) times in a row; then the scan has failed (failed-scans).
                 """
         },
-        ProfileValue(
+        ProfileDescription(
             "upload.repeats-limited", .contract("section 1.8", design: true),
             { Self.text($0.upload.repeatsLimited) }
         ) {
@@ -80,31 +80,32 @@ extension ProfileValue {
                 ? "After a 429 the photo stays in the queue, and is uploaded when the wait is over."
                 : "After a 429 the scan has failed (failed-scans)."
         },
-        ProfileValue(
+        ProfileDescription(
             "upload.photos", .contract("section 1.1", apps: "section 4.2, step 8"),
             { Self.text($0.upload.photos) }
         ) {
             $0.upload.photos == 1...1
                 ? "An upload has one photo." : "An upload has \(Self.text($0.upload.photos)) photos."
         },
-        ProfileValue(
+        ProfileDescription(
             "upload.regions", .contract(apps: "section 4.2, step 2b"), { Self.text($0.upload.regions) }
         ) {
             $0.upload.regions == 1...1
                 ? "A photo is one scan."
                 : "The app finds \(Self.text($0.upload.regions)) regions in a photo, each a scan of its own."
         },
-        ProfileValue(
+        ProfileDescription(
             "upload.part", .contract("sections 1.1 and 7, C27"), { $0.upload.part }
         ) { _ in "The photo is the part of the multipart body with this name." },
-        ProfileValue(
+        ProfileDescription(
             "upload.obeys-retryable", .contract("section 3.1"), { Self.text($0.upload.obeysRetryable) }
         ) {
             $0.upload.obeysRetryable
                 ? "A 4xx or 5xx with `retryable: false` is final, and the scan refused."
                 : "`retryable: false` of a 5xx is not obeyed: the upload is made again."
         },
-        ProfileValue("upload.falls-back", .contract("section 3.2"), { Self.text($0.upload.fallsBack) }) {
+        ProfileDescription("upload.falls-back", .contract("section 3.2"), { Self.text($0.upload.fallsBack) })
+        {
             $0.upload.fallsBack
                 ? """
                 After 404, 405, 426 or 501 an upload is made by the other path that its journey has, at once and once: a batch \
@@ -112,7 +113,7 @@ extension ProfileValue {
                 """
                 : "An upload is always made by the same path."
         },
-        ProfileValue("upload.answer", .contract("section 1.2"), { $0.upload.answer.rawValue }) {
+        ProfileDescription("upload.answer", .contract("section 1.2"), { $0.upload.answer.rawValue }) {
             switch $0.upload.answer {
             case .contract:
                 "200 and 202 are a success; jobId, sseUrl and, where there is one, authToken are in `data`."
@@ -122,7 +123,7 @@ extension ProfileValue {
                 "200 and 202 are a success; jobId, sseUrl and authToken or token are in `data`."
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "upload.enriches", .contract("section 1.5"), { Self.text($0.upload.enriches) }
         ) {
             $0.upload.enriches
@@ -133,7 +134,7 @@ extension ProfileValue {
                 """
                 : "A book that the phone has read by itself is not looked up."
         },
-        ProfileValue(
+        ProfileDescription(
             "upload.enrichment", .contract("section 1.5"), { $0.upload.enrichment.rawValue }
         ) {
             switch $0.upload.enrichment {
@@ -141,22 +142,23 @@ extension ProfileValue {
             case .flat: "What was found of a text is at the top."
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "upload.photo-below", .contract("section 1.5"), { "\($0.upload.photoBelow) %" }
         ) {
             $0.upload.photoBelow == 0
                 ? "Whatever the phone has read is looked up by its text."
                 : "A reading of less than \($0.upload.photoBelow) % confidence is not looked up: its photo is uploaded."
         },
-        ProfileValue(
+        ProfileDescription(
             "waits.prefers-header", .contract("sections 1.7 and 1.8"), { Self.text($0.waits.prefersHeader) }
         ) {
             $0.waits.prefersHeader
                 ? "Where an answer has both, Retry-After counts and not `retryAfterMs`."
                 : "Where an answer has both, `retryAfterMs` counts and not Retry-After."
         },
-        ProfileValue("waits.uses-header", .contract(apps: "section 4.3"), { Self.text($0.waits.usesHeader) })
-        {
+        ProfileDescription(
+            "waits.uses-header", .contract(apps: "section 4.3"), { Self.text($0.waits.usesHeader) }
+        ) {
             $0.waits.usesHeader
                 ? """
                 Where a problem document has no `retryAfterMs`, the wait is that of Retry-After, in seconds or as a date.
@@ -166,7 +168,7 @@ extension ProfileValue {
                 \(Self.prose($0.waits.rateLimitDefault)) (waits.rate-limit-default).
                 """
         },
-        ProfileValue(
+        ProfileDescription(
             "waits.is-set-anew", .contract(apps: "section 4.6", design: true),
             { Self.text($0.waits.isSetAnew) }
         ) {
@@ -177,13 +179,13 @@ extension ProfileValue {
                 """
                 : "Of several 429s, the one whose wait ends last counts: a later 429 never makes the wait shorter."
         },
-        ProfileValue(
+        ProfileDescription(
             "waits.rate-limit-default", .contract(apps: "section 4.3"),
             { Self.text($0.waits.rateLimitDefault) }
         ) {
             "After a 429 without a time, no photo is uploaded for \(Self.prose($0.waits.rateLimitDefault))."
         },
-        ProfileValue(
+        ProfileDescription(
             "waits.circuit-default", .contract("section 3.1"),
             { $0.waits.circuitDefault.map(Self.text) ?? "none" }
         ) {

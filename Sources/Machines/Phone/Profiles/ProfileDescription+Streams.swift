@@ -4,9 +4,9 @@ import Wire
 
 // The values of event streams.
 
-extension ProfileValue {
-    static let streams: [ProfileValue] = [
-        ProfileValue(
+extension ProfileDescription {
+    static let streams: [ProfileDescription] = [
+        ProfileDescription(
             "stream.transport", .contract("sections 3.3 and 3.4"), { $0.stream.transport.rawValue }
         ) {
             switch $0.stream.transport {
@@ -21,10 +21,10 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("stream.slots", .contract("section 8"), { String($0.stream.slots) }) {
+        ProfileDescription("stream.slots", .contract("section 8"), { String($0.stream.slots) }) {
             "At most \($0.stream.slots) scans of a phone are uploaded or followed at once; the others wait in the queue."
         },
-        ProfileValue(
+        ProfileDescription(
             "stream.resumes", .contract("section 2.2", apps: "section 5, GAP-5"),
             { Self.text($0.stream.resumes) }
         ) {
@@ -38,14 +38,14 @@ extension ProfileValue {
                 come twice.
                 """
         },
-        ProfileValue(
+        ProfileDescription(
             "stream.returns", .contract("sections 2.7 and 3.4"), { Self.text($0.stream.returns) }
         ) {
             $0.stream.returns
                 ? "A WebSocket that was lost is joined again with `reconnect=true`, and the token that it was opened with."
                 : "A WebSocket that was lost is opened again as if it were the first one, with a token that was used: 401."
         },
-        ProfileValue(
+        ProfileDescription(
             "stream.after-loss", .contract(apps: "section 4.4", design: true),
             { $0.stream.afterLoss.rawValue }
         ) {
@@ -68,7 +68,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "stream.after-end", .contract(apps: "section 4.4", design: true), { $0.stream.afterEnd.rawValue }
         ) {
             switch $0.stream.afterEnd {
@@ -86,7 +86,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "stream.statuses", .contract(apps: "section 4.4", design: true), { $0.stream.statuses.rawValue }
         ) {
             switch $0.stream.statuses {
@@ -112,7 +112,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "stream.reader", .contract(apps: "section 4.11, Q1 and Q4"), { $0.stream.reader.rawValue }
         ) {
             switch $0.stream.reader {
@@ -135,37 +135,37 @@ extension ProfileValue {
             case .withoutEmptyLines: "Empty lines are not seen, so that no event ever ends and none is read."
             }
         },
-        ProfileValue("stream.attempts-max", .design, { Self.text(limit: $0.stream.attemptsMax) }) {
+        ProfileDescription("stream.attempts-max", .design, { Self.text(limit: $0.stream.attemptsMax) }) {
             guard let attempts = $0.stream.attemptsMax else {
                 return "A stream may be lost and opened again as often as that happens."
             }
             return "After \(attempts) losses of the streams of a job, the scan has failed (failed-scans)."
         },
-        ProfileValue("stream.forgives-losses", .design, { Self.text($0.stream.forgivesLosses) }) {
+        ProfileDescription("stream.forgives-losses", .design, { Self.text($0.stream.forgivesLosses) }) {
             $0.stream.forgivesLosses
                 ? "A stream that was opened makes up for the losses before it, and begins the backoff anew."
                 : "The losses of the streams of a job are counted until its end."
         },
-        ProfileValue("stream.resets-backoff", .design, { Self.text($0.stream.resetsBackoff) }) {
+        ProfileDescription("stream.resets-backoff", .design, { Self.text($0.stream.resetsBackoff) }) {
             $0.stream.resetsBackoff
                 ? "After a new event, the backoff of the stream begins at backoff.base again."
                 : "The backoff grows with every loss of the streams of a job, whatever came in between."
         },
-        ProfileValue("stream.doublings-max", .design, { Self.text(limit: $0.stream.doublingsMax) }) {
+        ProfileDescription("stream.doublings-max", .design, { Self.text(limit: $0.stream.doublingsMax) }) {
             guard let doublings = $0.stream.doublingsMax else {
                 return "The backoff of a stream doubles up to backoff.cap."
             }
             return
                 "The backoff of a stream doubles \(Self.times(doublings)), however often the stream is lost."
         },
-        ProfileValue(
+        ProfileDescription(
             "stream.obeys-retry-field", .contract("section 2.5"), { Self.text($0.stream.obeysRetryField) }
         ) {
             $0.stream.obeysRetryField
                 ? "`retry:` of a stream raises the base of its backoff, up to backoff.cap."
                 : "`retry:` of a stream is ignored."
         },
-        ProfileValue(
+        ProfileDescription(
             "stream.resolves-relative-address", .contract("sections 1.2 and 7, C1"),
             { Self.text($0.stream.resolvesRelativeAddress) }
         ) {
@@ -181,19 +181,19 @@ extension ProfileValue {
                 absolute one works.
                 """
         },
-        ProfileValue("stream.connect-timeout", .design, { Self.text($0.stream.connectTimeout) }) {
+        ProfileDescription("stream.connect-timeout", .design, { Self.text($0.stream.connectTimeout) }) {
             """
             A request for a stream without a response head after \(Self.prose($0.stream.connectTimeout)) has failed \
             (stream.after-loss).
             """
         },
-        ProfileValue("stream.idle-timeout", .design, { Self.text($0.stream.idleTimeout) }) {
+        ProfileDescription("stream.idle-timeout", .design, { Self.text($0.stream.idleTimeout) }) {
             """
             A stream without a byte, pings included, for \(Self.prose($0.stream.idleTimeout)) is lost (stream.after-loss). A \
             ping comes every 30 s.
             """
         },
-        ProfileValue(
+        ProfileDescription(
             "stream.slot-hold", .contract(apps: "section 4.12", design: true),
             { $0.stream.slotHold.map(Self.text) ?? "none" }
         ) {

@@ -1,7 +1,7 @@
 package import SimBase
 
 /// Which group of the scenario each phone belongs to.
-package struct FleetMap: Hashable, Sendable {
+package struct PhoneGroups: Hashable, Sendable {
     /// The names of the groups, in the order of the scenario.
     package let groups: [String]
     /// The group of each phone, by its number.
@@ -24,7 +24,7 @@ package struct FleetMap: Hashable, Sendable {
     }
 
     /// The map without groups.
-    package static let ungrouped = FleetMap(groups: [], groupOfDevice: [])
+    package static let ungrouped = PhoneGroups(groups: [], groupOfDevice: [])
 
     /// The number of its phones.
     package var count: Int { self.indexes.count }

@@ -2,9 +2,9 @@ import SimBase
 
 // The values of the events on a stream.
 
-extension ProfileValue {
-    static let events: [ProfileValue] = [
-        ProfileValue(
+extension ProfileDescription {
+    static let events: [ProfileDescription] = [
+        ProfileDescription(
             "events.ping", .contract("section 2.1", apps: "section 5, GAP-7"), { $0.events.ping.rawValue }
         ) {
             switch $0.events.ping {
@@ -12,7 +12,7 @@ extension ProfileValue {
             case .fails: "A `ping` is taken for a failure of the job (events.failure)."
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "events.enrichment-degraded", .contract("section 2.1", apps: "section 5, GAP-6"),
             { $0.events.enrichmentDegraded.rawValue }
         ) {
@@ -21,8 +21,9 @@ extension ProfileValue {
             case .fails: "`enrichment_degraded` is taken for a failure of the job (events.failure)."
             }
         },
-        ProfileValue("events.unknown", .contract(apps: "sections 4.5 and 5"), { $0.events.unknown.rawValue })
-        {
+        ProfileDescription(
+            "events.unknown", .contract(apps: "sections 4.5 and 5"), { $0.events.unknown.rawValue }
+        ) {
             switch $0.events.unknown {
             case .ignored:
                 """
@@ -48,7 +49,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "events.result", .contract("section 2.1", apps: "section 4.5"), { $0.events.result.rawValue }
         ) {
             switch $0.events.result {
@@ -77,7 +78,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "events.progress-without-message", .contract(apps: "section 4.5"),
             { $0.events.progressWithoutMessage.rawValue }
         ) {
@@ -87,7 +88,7 @@ extension ProfileValue {
                 "A `progress` event without `message` is taken for a failure of the job (events.failure)."
             }
         },
-        ProfileValue("events.failure", .contract(apps: "section 4.5"), { $0.events.failure.rawValue }) {
+        ProfileDescription("events.failure", .contract(apps: "section 4.5"), { $0.events.failure.rawValue }) {
             guard $0.events.canFail else {
                 return """
                     No event but `error` is taken for a failure of the job. An `error` event with `retryable: true` \
@@ -110,7 +111,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "events.overlay", .contract(apps: "section 4.5", design: true), { Self.text($0.events.overlay) }
         ) {
             $0.events.overlay == .zero
@@ -120,7 +121,7 @@ extension ProfileValue {
                 and the slot is held.
                 """
         },
-        ProfileValue(
+        ProfileDescription(
             "events.error", .contract("section 2.1", apps: "section 5, GAP-4"), { $0.events.error.rawValue }
         ) {
             switch $0.events.error {
@@ -138,7 +139,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "events.error-retries-max", .contract(apps: "section 5"),
             { Self.text(limit: $0.events.errorRetriesMax) }
         ) {
@@ -158,12 +159,12 @@ extension ProfileValue {
                 automatic retry.
                 """
         },
-        ProfileValue(
+        ProfileDescription(
             "events.error-retry-delay", .contract(apps: "section 5"), { Self.text($0.events.errorRetryDelay) }
         ) {
             "That upload is made \(Self.prose($0.events.errorRetryDelay)) after the `error` event."
         },
-        ProfileValue(
+        ProfileDescription(
             "events.statuses", .contract("section 1.6", apps: "section 5, GAP-9"),
             { $0.events.statuses.rawValue }
         ) {
@@ -174,25 +175,26 @@ extension ProfileValue {
                 "All three are read as a job status: an event or a list of books with another value cannot be read."
             }
         },
-        ProfileValue("events.order", .contract("sections 2.2 and 2.7"), { $0.events.order.rawValue }) {
+        ProfileDescription("events.order", .contract("sections 2.2 and 2.7"), { $0.events.order.rawValue }) {
             switch $0.events.order {
             case .byID: "Events are ordered, and known again, by their ids."
             case .byTimestamp:
                 "An event with a `timestamp` before the opening of its connection is dropped as a repetition."
             }
         },
-        ProfileValue("events.document", .contract(apps: "section 5, GAP-13"), { $0.events.document.rawValue })
-        {
+        ProfileDescription(
+            "events.document", .contract(apps: "section 5, GAP-13"), { $0.events.document.rawValue }
+        ) {
             "The client was written from version \($0.events.document.rawValue) of the OpenAPI document."
         },
-        ProfileValue("events.data", .contract("section 2.1"), { $0.events.data.rawValue }) {
+        ProfileDescription("events.data", .contract("section 2.1"), { $0.events.data.rawValue }) {
             switch $0.events.data {
             case .plain: "The name of an event is in its `event` line, and its members are in `data`."
             case .enveloped:
                 "Name and members of an event are in its data, `{type, data}`; `event` is ignored."
             }
         },
-        ProfileValue("events.names", .contract("section 3.3"), { $0.events.names.rawValue }) {
+        ProfileDescription("events.names", .contract("section 3.3"), { $0.events.names.rawValue }) {
             switch $0.events.names {
             case .plain: "Events have the names of the contract."
             case .dotted:

@@ -2,7 +2,8 @@ import Ledger
 import Metrics
 package import SimBase
 
-// What a merge does not know: shards that are missing, that left damaged files, or whose end their files do not explain.
+// What a merge does not know: shards that are missing, that left damaged files, or whose end their files do not explain. What that
+// leaves of the verdict: `RunResult.leaveRestOpen`.
 
 extension ShardMerge {
     /// What a shard lacks.

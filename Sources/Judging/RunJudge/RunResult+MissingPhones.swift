@@ -3,7 +3,7 @@ import Metrics
 import SimBase
 
 extension RunResult {
-    /// Notes parts of the fleet about which nothing is known, such as a worker that died: what held for the
+    /// For `report --missing`. Notes parts of the fleet about which nothing is known, such as a worker that died: what held for the
     /// others is not known for the whole fleet.
     package mutating func lack(_ parts: [String]) {
         guard !parts.isEmpty else { return }
@@ -12,7 +12,7 @@ extension RunResult {
         self.judge(failures: self.exitReasons.failures)
     }
 
-    /// Leaves open what the phones that are missing may have changed. What the others have broken is broken.
+    /// For merges as well (`ShardMerge.Defect`). Leaves open what the phones of a missing shard or worker may have changed. What the others have broken is broken.
     mutating func leaveRestOpen() {
         self.isPartial = true
         self.verdicts = self.verdicts.map(\.notKnownOfAll)

@@ -2,7 +2,7 @@ import SimBase
 
 /// The phones of a worker by group, and how many it is to have. Which phones it gets, the master decides: `ask` is sent as
 /// `swiftwing.lease`, and `take` reads its answer, `swiftwing.leased` (`Test.lease` in Distributed/locustfile.py).
-struct PhoneRoster: Hashable, Sendable {
+struct LeasedPhones: Hashable, Sendable {
     private struct Group: Hashable, Sendable {
         let name: String
         var wanted = 0

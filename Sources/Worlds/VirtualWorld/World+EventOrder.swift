@@ -2,12 +2,25 @@ import Phone
 import Plan
 import SimBase
 
-// The order of events that are due at one time, if the plan has it drawn.
+// The order of events: by their times. Those of one time have the order in which they were caused (`EventHeap`), or one that is
+// drawn, if the plan says so.
 
 extension World {
+    mutating func schedule(_ event: WorldEvent, at moment: Instant) {
+        if moment < self.now {
+            self.fail(.eventInThePast(by: self.now - moment))
+            return
+        }
+        if self.plan.shufflesTies {
+            self.queue.insert(event, at: moment, tie: self.tie(of: event, at: moment))
+        } else {
+            self.queue.insert(event, at: moment)
+        }
+    }
+
     /// Drawn by the subject of the event and the time: the events of one phone and its wires stay in the
     /// order in which they were caused.
-    mutating func tie(of event: WorldEvent, at moment: Instant) -> UInt64 {
+    private mutating func tie(of event: WorldEvent, at moment: Instant) -> UInt64 {
         self.random.draw(.ties, self.entity(of: event), UInt64(bitPattern: moment.nanoseconds))
     }
 

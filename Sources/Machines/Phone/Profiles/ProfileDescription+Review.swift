@@ -2,9 +2,9 @@ import SimBase
 
 // The values of the review of books (Docs/apps.md section 4.10). A client whose books nobody reviews needs none of them.
 
-extension ProfileValue {
-    static let review: [ProfileValue] = [
-        ProfileValue(
+extension ProfileDescription {
+    static let review: [ProfileDescription] = [
+        ProfileDescription(
             "review.storage", .contract(apps: "section 4.10", design: true), { $0.review.storage.rawValue }
         ) {
             switch $0.review.storage {
@@ -18,7 +18,7 @@ extension ProfileValue {
                 "Books that wait for their person are in memory only, with their edits. They go with the process."
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "review.approval-of-all", .contract(apps: "section 4.10", design: true),
             { $0.review.approvalOfAll.rawValue }
         ) {
@@ -36,7 +36,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue(
+        ProfileDescription(
             "review.duplicate-window", .contract(apps: "section 4.10", design: true),
             { $0.review.duplicateWindow.map(Self.text) ?? "off" }
         ) {
