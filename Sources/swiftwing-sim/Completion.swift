@@ -6,23 +6,35 @@ enum Completion {
     /// tab describes a word.
     static func form(of words: [String]) -> CompletionForm {
         guard let current = words.last, words.count > 1 else { return .words(Self.first) }
-        if words[0] == Command.tool {
-            let rest = Array(words.dropFirst())
-            return rest.count > 1 ? Self.form(of: rest) : .words(Self.first(of: Command.tools))
-        }
-        guard words[0] != "help" else {
-            let first = Self.first.map { String($0.prefix { $0 != "\t" }) }
-            return .words(first.filter { $0 != "help" } + ManualPage.all.map(\.topic))
-        }
-        let halves = Command.all.filter { $0.name.hasPrefix("\(words[0]) ") }
-        guard halves.isEmpty || words.count > 2 else {
-            return .words(halves.map { "\($0.name.dropFirst(words[0].count + 1))\t\($0.summary)" })
-        }
-        let name = halves.isEmpty ? words[0] : "\(words[0]) \(words[1])"
+        if words[0] == "help" { return .words(Self.topics(Array(words.dropFirst()))) }
+        if let names = Self.names(behind: words) { return .words(names) }
+        if words[0] == Command.tool { return Self.form(of: Array(words.dropFirst())) }
+        let hasTwoWords = Command.all.contains { $0.name.hasPrefix("\(words[0]) ") }
+        let name = hasTwoWords ? "\(words[0]) \(words[1])" : words[0]
         guard let command = Command.all.first(where: { $0.name == name }) else { return .unknown }
-        let before = words.dropFirst(halves.isEmpty ? 1 : 2).dropLast()
+        let before = words.dropFirst(hasTwoWords ? 2 : 1).dropLast()
         if let form = Self.value(before.last, current, of: command) { return form }
         return current.hasPrefix("-") ? Self.options(of: command, given: before) : .init(operandsOf: command)
+    }
+
+    /// What `help` can show: the names of commands, and the pages of the manual.
+    private static func topics(_ words: [String]) -> [String] {
+        guard words.count > 1 else {
+            let commands = Self.first.map { String($0.prefix { $0 != "\t" }) }
+            return commands.filter { !["help", "version"].contains($0) } + ManualPage.all.map(\.topic)
+        }
+        let isTool = words[0] == Command.tool && words.count > 2
+        return Self.names(behind: isTool ? Array(words.dropFirst()) : words) ?? []
+    }
+
+    /// The rest of the names of commands that begin with the first of two words; nil where the name is complete.
+    private static func names(behind words: [String]) -> [String]? {
+        guard words.count == 2 else { return nil }
+        if words[0] == Command.tool { return Self.first(of: Command.tools) }
+        let start = "\(words[0]) "
+        let names = Command.all.filter { $0.name.hasPrefix(start) }
+            .map { "\($0.name.dropFirst(start.count))\t\($0.summary)" }
+        return names.isEmpty ? nil : names
     }
 
     /// The first words of all commands, each once.

@@ -120,6 +120,11 @@ extension SideBySide {
             (["simulate", "--ties=sh"], "words\nfixed\nshuffled\n"),
             (["completion", ""], "words\nbash\nzsh\nfish\n"),
             (
+                ["help", "sse", ""],
+                "words\ndecode\tDecodes an event stream from FILE or standard input to JSON, one object per line\n"
+            ),
+            (["help", "run", ""], "words\n"),
+            (
                 ["list", "--names", "--"],
                 """
                 words

@@ -27,16 +27,16 @@ struct RolloutReader {
                     plan.triggers = RollbackReader(findings: map.findings).triggers(node)
                 },
                 write: { RollbackReader.text($0.triggers) }),
-            .init("time-scale", \.timeScale, Self.timeScale, "how long a time of a stage is in the run"),
+            .init("time-scale", \.timeScale, Self.timeScale, "length in the run of a time of a stage"),
             .init(
-                "complains-after", \.patience, .positive("the time after which a person complains"),
-                "time from a capture after which its person complains"),
+                "complains-after", \.patience, .positive("the time after which a user complains"),
+                "time after a capture at which the user complains"),
             .init(
                 "sticky", \.isSticky, .toggle,
                 "whether a phone stays in its cohort; off: it is drawn at every upload"),
             .init(
                 "samples-min", \.samplesMin, .integer(1...10_000),
-                "minimum of what a condition counts in its window"),
+                "minimum number of samples of a condition in its window"),
         ])
 
     let findings: Findings
@@ -53,7 +53,8 @@ struct RolloutReader {
         }
         if plan.length > ScenarioLimit.timeMax {
             self.findings.add(
-                map.location(of: "stages"), "the stages last longer than a week of the run",
+                map.location(of: "stages"),
+                "the stages last longer than \(ScenarioLimit.timeMaxText) of the run",
                 help: "shorten them by `time-scale`, such as `1d = 10m`")
         }
         return plan
@@ -117,7 +118,7 @@ struct RolloutReader {
 
     // MARK: Times
 
-    private static let daysPattern = "\(JSONSchema.number)(ms|s|m|min|h|d)"
+    private static let daysPattern = "\(JSONSchema.number)(\(Values.unitsOfDays.joined(separator: "|")))"
     private static let days = JSONSchema.text(
         Self.daysPattern, "a duration, also in days", examples: ["2d", "12h"])
 
@@ -142,6 +143,8 @@ extension Values {
     /// The longest time of a stage, before it is scaled.
     private static let daysMax: Int64 = 365
 
+    fileprivate static let unitsOfDays = ["ms", "s", "m", "min", "h", "d"]
+
     /// A duration above zero that may be in days.
     fileprivate static func days(_ scanner: inout ValueScanner) throws(ValueError) -> Interval {
         guard let number = try scanner.takeNumber() else {
@@ -154,7 +157,12 @@ extension Values {
             switch word {
             case "d": day
             case "min": Interval.minutes(1).nanoseconds
-            default: try Units.time(word, after: number, at: start..<scanner.offset)
+            case let word where word.isEmpty || Self.unitsOfDays.contains(word):
+                try Units.time(word, after: number, at: start..<scanner.offset)
+            default:
+                throw ValueError(
+                    "unknown unit \(Findings.quoted(word)): the units of a time of a rollout are ms, s, m (min), h and d",
+                    at: start..<scanner.offset)
             }
         let time = try number.times(unit)
         guard (1...Self.daysMax * day).contains(time) else {

@@ -5,7 +5,7 @@ import SimBase
 package struct RunLabels: Equatable, Sendable {
     /// The URL of `--target` without user, password and query; nil for the simulated backend.
     package let target: String?
-    /// How the target is spoken to; nil for the simulated backend, and for runs of earlier versions.
+    /// The version of HTTP that is used; nil for the simulated backend, and for runs of earlier versions.
     package var http: SpokenHTTP?
     /// The tags in the order of their keys.
     package let tags: [RunTag]
@@ -16,7 +16,7 @@ package struct RunLabels: Equatable, Sendable {
         self.tags = tags.sorted { $0.key < $1.key }
     }
 
-    package var isEmpty: Bool { self.target == nil && self.tags.isEmpty }
+    package var isEmpty: Bool { self.words.isEmpty }
 
     /// The labels as phrases, the target first: `target https://staging.example`, `HTTP/2, agreed on by ALPN`, `build=1432`.
     package var words: [String] {
@@ -26,9 +26,10 @@ package struct RunLabels: Equatable, Sendable {
 
     /// Returns the labels that are equal in both.
     func agreed(with other: RunLabels) -> RunLabels {
-        RunLabels(
-            target: self.target == other.target ? self.target : nil,
-            http: self.http == other.http ? self.http : nil,
+        let isOneTarget = self.target == other.target
+        return RunLabels(
+            target: isOneTarget ? self.target : nil,
+            http: isOneTarget && self.http == other.http ? self.http : nil,
             tags: self.tags.filter { other.tags.contains($0) })
     }
 

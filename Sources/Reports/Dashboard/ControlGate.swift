@@ -23,7 +23,9 @@ struct ControlGate {
         guard head.method == "POST" else { return .refusal(status: 405, "only POST controls the run") }
         guard Self.crossSite.allowsHost(of: head), self.namesPort(head) else {
             return .refusal(
-                status: 403, "the run is controlled only at 127.0.0.1:\(self.port) or localhost:\(self.port)")
+                status: 403,
+                "the run is controlled only at 127.0.0.1:\(self.port), [::1]:\(self.port) or localhost:\(self.port)"
+            )
         }
         guard Self.crossSite.allowsPage(of: head), self.isFromThisPage(head) else {
             return .refusal(status: 403, "pages of other sites may not control the run")

@@ -38,7 +38,8 @@ struct DashboardRouter {
         // A name of somebody else's that leads here (DNS rebinding) would open the page to that name's own pages.
         guard ControlGate.crossSite.allowsHost(of: head) else {
             return self.refusal(
-                403, "the dashboard is only available on this machine, at 127.0.0.1 or localhost", head)
+                403, "the dashboard is only available on this machine, at 127.0.0.1, [::1] or localhost", head
+            )
         }
         guard ["/", "/events", "/metrics"].contains(head.path) else {
             return self.refusal(404, "not found: only /, /events and /metrics exist", head)

@@ -68,7 +68,12 @@ struct RolloutReaderTests {
         ("{stages: []}", "`stages` must be a list of 1 to 64 stages"),
         ("{stages: [{share: 5%}]}", "a stage needs `for`"),
         ("{stages: [{share: 5%, for: 2}]}", "a duration needs a unit"),
-        ("{stages: [{share: 5%, for: 2w}]}", "unknown unit `w`"),
+        (
+            "{stages: [{share: 5%, for: 2w}]}",
+            "unknown unit `w`: the units of a time of a rollout are ms, s, m (min), h and d"
+        ),
+        ("{stages: [{share: 5%, for: 2days}]}", "unknown unit `days`: the units of a time of a rollout"),
+        ("{stages: [{share: 5%, for: 2us}]}", "unknown unit `us`: the units of a time of a rollout"),
         ("{stages: [{share: 5%, for: 0s}]}", "must be above zero"),
         ("{stages: [{share: 5%, for: 8d}]}", "the stages last longer than a week"),
         ("{\(stages), arms: [sse]}", "`arms` must be a list of two transports"),

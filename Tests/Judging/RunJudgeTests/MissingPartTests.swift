@@ -1,9 +1,10 @@
 import Ledger
 import Metrics
-import RunJudge
 import RunMetrics
 import SimBase
 import Testing
+
+@testable import RunJudge
 
 @Suite struct MissingPartTests {
     private static func result(_ standings: [Verdict.Standing]) -> RunResult {
@@ -34,6 +35,15 @@ import Testing
         #expect(
             result.remarks == [.merge(.noEvidence(of: "worker 2: phones 4-7"))])
         #expect(result.exit == .untrusted)
+    }
+
+    @Test func `runs of two targets have no version of HTTP in common`() {
+        let labels = ["http://127.0.0.1:1", "http://127.0.0.1:2"].map {
+            RunLabels(target: $0, http: SpokenHTTP(.http1, by: .option))
+        }
+        #expect(labels[0].agreed(with: labels[1]) == RunLabels())
+        #expect(labels[0].agreed(with: labels[0]) == labels[0])
+        #expect(!RunLabels(http: SpokenHTTP(.http2, by: .option)).isEmpty)
     }
 
     @Test func `what was broken stays broken`() {
