@@ -40,7 +40,7 @@ import VirtualWorld
 
     private static func plan(_ faults: [FaultSpec]) -> WorldPlan {
         let groups = Group.allCases.map { group in
-            var spec = Bench.group("\(group)", devices: 4, scans: 5) { Self.profile(group, &$0) }
+            var spec = Bench.group("\(group)", devices: 4, scans: 3) { Self.profile(group, &$0) }
             spec.reader.accuracy = .percent(60)
             return spec
         }
