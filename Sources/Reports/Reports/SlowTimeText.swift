@@ -60,7 +60,7 @@ package struct SlowTimeText {
         self.noun = result.noun
         let limited = result.errors.filter { $0.trouble.family == .rateLimited }
         let causes = limited.reduce(into: CauseCounts()) { $0.add($1.causes) }
-        let isLimited = slow.time(.limited).nanoseconds * Self.saidParts >= slow.total.nanoseconds
+        let isLimited = slow.time(.limited).nanoseconds >= slow.total.nanoseconds / Self.saidParts
         self.limiter = isLimited && !causes.entries.isEmpty ? "; answered 429: \(causes.words)" : ""
         self.isSaid = result.isWhySlowSaid
     }
@@ -91,8 +91,13 @@ package struct SlowTimeText {
 
     /// Percent of the time.
     private func share(_ activity: ScanActivity) -> Int64 {
-        let whole = self.slow.total.nanoseconds
-        return (self.slow.time(activity).nanoseconds * 100 + whole / 2) / whole
+        Self.scaled(self.slow.time(activity), to: 100, of: self.slow.total)
+    }
+
+    /// The times of many phones add up to more than can be multiplied in 64 bits.
+    private static func scaled(_ part: Interval, to units: Int64, of whole: Interval) -> Int64 {
+        let whole = Int128(max(1, whole.nanoseconds))
+        return Int64(clamping: (Int128(part.nanoseconds) * Int128(units) + whole / 2) / whole)
     }
 
     // MARK: Formats
@@ -108,16 +113,15 @@ package struct SlowTimeText {
 
     /// A row for each activity, with its bar.
     var table: DocumentTable {
-        let whole = max(1, self.slow.total.nanoseconds)
-        return Self.table(
+        Self.table(
             self.slow.parts.map(\.activity).filter { self.share($0) > 0 },
             lead: self.isSaid ? "" : self.sentence + ".",
             [
                 .init("share", .number) { Cell("\(self.share($0)) %") },
                 .init("mean", .number) { Cell(Figures.time(self.mean($0))) },
                 .init("", .text) { activity in
-                    let time = self.slow.time(activity).nanoseconds
-                    let length = Int((time * Self.barLength + whole / 2) / whole)
+                    let time = self.slow.time(activity)
+                    let length = Int(Self.scaled(time, to: Self.barLength, of: self.slow.total))
                     let rest = Int(Self.barLength) - length
                     return Cell(String(repeating: "█", count: length) + String(repeating: "░", count: rest))
                 },
@@ -144,9 +148,9 @@ package struct SlowTimeText {
     /// One bar, divided between the activities, with its legend.
     var section: HTMLDocument.Section {
         var left: Int64 = 0
-        let whole = self.slow.total.nanoseconds
+        let whole = Int128(max(1, self.slow.total.nanoseconds))
         let parts: [(rect: HTML, key: HTML)] = self.slow.parts.map { part in
-            let width = part.time.nanoseconds * 10_000 / whole
+            let width = Int64(clamping: Int128(part.time.nanoseconds) * 10_000 / whole)
             defer { left += width }
             return (
                 "<rect class=\"a-\(part.activity.rawValue)\" x=\"\(left)\" width=\"\(width)\" height=\"10\"/>",

@@ -1,5 +1,7 @@
+import Foundation
 import Metrics
 import ReportSamples
+import RunArchive
 import RunJudge
 import RunMetrics
 import SimBase
@@ -69,5 +71,17 @@ import Testing
         let body = section?.body.text ?? ""
         #expect(body.contains("<rect class=\"a-limited\" x=\"0\" width=\"6000\""))
         #expect(body.contains("<rect class=\"a-upload\" x=\"6000\" width=\"3900\""))
+    }
+
+    @Test func `times of very many scans are shown`() {
+        var result = Samples.passed()
+        let each = Interval.seconds(1_000_000_000)
+        result.slow = SlowTime(
+            least: .seconds(20), isLimit: true, scans: 1_000_000, unfinished: 0, known: 1_000_000,
+            parts: SlowTime.parts { [.queue, .server].contains($0) ? each : .zero })
+        #expect(Self.terminal(result).components(separatedBy: "50 %").count == 3)
+        #expect(
+            HTMLPage(RunReport(result, RunTimeline(faults: 0), folders: [])).text.contains(
+                "server at work 50 %"))
     }
 }
