@@ -98,7 +98,7 @@ package struct JSONNode: Sendable {
 
     package var kind: Kind { self.offset.kind }
     package var isNull: Bool { self.kind == .null }
-    /// The same as a comparison of kinds, which in another module is a call through a table.
+    /// Whether it is of this kind. For other modules, where `==` of two kinds is not inlined.
     package func isA(_ kind: Kind) -> Bool { self.kind == kind }
 
     /// The bytes of the whole document.

@@ -12,7 +12,8 @@ extension RunResult {
         self.judge(failures: self.exitReasons.failures)
     }
 
-    /// For merges as well (`ShardMerge.Defect`). Leaves open what the phones of a missing shard or worker may have changed. What the others have broken is broken.
+    /// Leaves open what the phones of a missing shard or worker may have changed. What the others have broken is
+    /// broken. For merges as well (`ShardMerge.Defect`).
     mutating func leaveRestOpen() {
         self.isPartial = true
         self.verdicts = self.verdicts.map(\.notKnownOfAll)
