@@ -127,6 +127,15 @@ package final class CurlPool {
         for line in self.phones[phone].lines { line.isTaken = false }
     }
 
+    /// The phone's dead socket that libcurl has not yet looked at, for a new connection in its place; its line is the borrower's
+    /// from then on. Nil if there is none, or its line has an exchange.
+    package func takeDeadSocket(of phone: Int) -> (socket: Int32, line: Int)? {
+        guard let dead = self.sockets.deadSocket(of: phone), !self.phones[phone].lines[dead.line].isTaken
+        else { return nil }
+        self.phones[phone].lines[dead.line].isTaken = true
+        return dead
+    }
+
     /// The borrower has closed the connection of this line.
     package func freeLine(_ line: Int, of phone: Int) { self.phones[phone].lines[line].isTaken = false }
 

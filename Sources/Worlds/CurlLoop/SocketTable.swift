@@ -131,23 +131,47 @@ package final class SocketTable {
 
     // MARK: - For a client
 
-    /// Begins to connect a socket of the client's own.
-    package func connect(for phone: Int, to host: String, port: UInt16) throws(SystemError) -> Int32 {
-        guard !self.isFull else {
-            let full = SystemError(call: "socket", code: SystemCode.descriptorsExhaustedInProcess)
-            self.countShortage(full.code)
-            throw full
-        }
+    /// Begins to connect a socket of the client's own, or in place of a dead one, whose number it has then and whose line it is
+    /// borrowed from: libcurl keeps one descriptor, not two.
+    package func connect(
+        for phone: Int, to host: String, port: UInt16, inPlaceOf dead: Int32?
+    ) throws(SystemError) -> Int32 {
         do throws(SystemError) {
+            if dead == nil, self.isFull {
+                throw SystemError(call: "socket", code: SystemCode.descriptorsExhaustedInProcess)
+            }
             let socket = try StreamSocket.connect(host: host, port: port, from: self.source(of: phone))
-                .release()
-            StreamSocket.setNoDelay(socket)
-            self.enter(socket, Entry(phone: phone, holder: .client))
-            return socket
+            StreamSocket.setNoDelay(socket.number)
+            if let dead {
+                try self.revive(dead, as: socket.number)
+                return dead
+            }
+            let number = socket.release()
+            self.enter(number, Entry(phone: phone, holder: .client))
+            return number
         } catch {
             self.countShortage(error.code)
             throw error
         }
+    }
+
+    /// A dead socket of the phone's that libcurl still has among its idle connections, and its line.
+    func deadSocket(of phone: Int) -> (socket: Int32, line: Int)? {
+        for socket in self.socketsOfPhone[phone] {
+            guard let entry = self.entry(socket), entry.isDead, case .libcurl(let line) = entry.holder else {
+                continue
+            }
+            return (socket, line)
+        }
+        return nil
+    }
+
+    /// The dead socket's number names the other one from now on, too.
+    private func revive(_ dead: Int32, as socket: Int32) throws(SystemError) {
+        guard let entry = self.entry(dead), case .libcurl(let line) = entry.holder else { return }
+        try SystemError.check("dup3", shim_duplicate_onto(socket, dead))
+        self.entries[Int(dead)] = Entry(phone: entry.phone, holder: .borrowed(line: line))
+        self.counts.socketsOpened += 1
     }
 
     /// Closes a socket that the client has, and does not watch any more. One that is borrowed is left to libcurl as a dead

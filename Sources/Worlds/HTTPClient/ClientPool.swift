@@ -302,14 +302,20 @@ extension ClientPool {
         self.closeSocket(of: channel)
         // A closed port is certain to be closed on this host only.
         let host = channel.connectPort == nil ? self.target.addresses[address] : "127.0.0.1"
+        // libcurl's connection went to the target, without TLS.
+        let isLikeLibcurls = channel.connectPort == nil && channel.server == nil
+        let dead = isLikeLibcurls ? self.curl.takeDeadSocket(of: channel.phone) : nil
+        channel.line = dead?.line
         do throws(SystemError) {
             let socket = try self.sockets.connect(
-                for: channel.phone, to: host, port: channel.connectPort ?? self.target.port)
+                for: channel.phone, to: host, port: channel.connectPort ?? self.target.port,
+                inPlaceOf: dead?.socket)
             self.adopt(socket, by: channel)
             channel.watch = self.watch(socket, .write)
             self.connects?.set(key: self.key(of: channel), at: channel.machine.deadline)
             return .nothing
         } catch {
+            self.freeLine(of: channel)
             return channel.machine.connectFailed(error.code, at: self.loop.now())
         }
     }
@@ -330,6 +336,10 @@ extension ClientPool {
         self.endTLS(of: channel)
         self.dropSocket(of: channel)
         if socket >= 0 { self.sockets.closeOwn(socket) }
+        self.freeLine(of: channel)
+    }
+
+    private func freeLine(of channel: ClientChannel) {
         guard let line = channel.line else { return }
         channel.line = nil
         self.curl.freeLine(line, of: channel.phone)

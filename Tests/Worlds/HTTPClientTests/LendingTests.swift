@@ -143,6 +143,82 @@ import Testing
         #expect(bench.server.connections.map(\.requests.count) == [2, 2, 2])
     }
 
+    private static func benchWithStreams() throws -> Bench {
+        let bench = try Bench(.own, phones: 1)
+        bench.server.answer = { connection, request in
+            guard request.line.contains("stream") else { return connection.reply("200 OK", body: "ok") }
+            connection.send("HTTP/1.1 200 OK\r\n\r\n")
+        }
+        return bench
+    }
+
+    /// Leaves libcurl a dead connection, which it has among its idle ones.
+    private static func cancelStream(_ bench: Bench) {
+        #expect(bench.finish(bench.pool.start(Self.upload(bench))))
+        let stream = bench.get(0, "/stream")
+        #expect(bench.run(until: { bench.seen[stream] == [.head(200)] }))
+        bench.pool.cancel(stream)
+    }
+
+    /// A process that is full of phones with streams has no second descriptor for each.
+    @Test func `the next connection after a cancelled stream takes no further descriptor`() throws {
+        let bench = try Self.benchWithStreams()
+        bench.pool.socketsMax = 1
+        for _ in 0..<3 {
+            Self.cancelStream(bench)
+            let get = bench.get(0)
+            #expect(bench.finish(get))
+            #expect(bench.seen[get] == [.head(200), .body("ok"), .complete])
+            #expect(bench.ends[get]?.stats.isNewConnection == true)
+            #expect(bench.pool.counts.socketsOpenNow == 1)
+        }
+        // libcurl goes on with the connection that has the place of its own.
+        #expect(bench.server.connections.map(\.requests.count) == [2, 3, 3, 1])
+        #expect(bench.pool.counts.socketsOpened == 4)
+        #expect(bench.pool.counts.descriptorsExhausted == 0)
+        bench.pool.hangUp(phone: 0, by: .fin)
+        #expect(bench.run(until: { bench.server.connections.allSatisfy { $0.end == .fin } }))
+    }
+
+    @Test func `a connection does not take the place of one whose line libcurl uses again`() throws {
+        let bench = try Self.benchWithStreams()
+        Self.cancelStream(bench)
+        let upload = bench.pool.start(Self.upload(bench))
+        let get = bench.get(0)
+        #expect(bench.finish(upload))
+        #expect(bench.finish(get))
+        for id in [upload, get] { #expect(bench.seen[id] == [.head(200), .body("ok"), .complete]) }
+        #expect(bench.server.connections.map(\.requests.count) == [2, 1, 1])
+        #expect(bench.pool.counts.socketsOpenNow == 2)
+    }
+
+    @Test func `a connection in the place of a dead one that fails leaves the place`() throws {
+        let bench = try Self.benchWithStreams()
+        Self.cancelStream(bench)
+        bench.server.stopListening()
+        let get = bench.get(0)
+        #expect(bench.finish(get))
+        #expect(bench.seen[get] == [.failed(.connectRefused)])
+        #expect(bench.pool.counts.socketsOpenNow == 1)
+        let again = bench.get(0)
+        #expect(bench.finish(again))
+        #expect(bench.seen[again] == [.failed(.connectRefused)])
+        #expect(bench.pool.counts.socketsOpenNow == 1)
+    }
+
+    @Test(arguments: [HangUp.fin, .reset])
+    func `after a hang-up the next connection takes no further descriptor`(how: HangUp) throws {
+        let bench = try Self.benchWithStreams()
+        bench.pool.socketsMax = 1
+        #expect(bench.finish(bench.pool.start(Self.upload(bench))))
+        bench.pool.hangUp(phone: 0, by: how)
+        #expect(bench.finish(bench.get(0)))
+        let upload = bench.pool.start(Self.upload(bench))
+        #expect(bench.finish(upload))
+        #expect(bench.seen[upload] == [.head(200), .body("ok"), .complete])
+        #expect(bench.server.connections.map(\.requests.count) == [1, 2])
+    }
+
     @Test func `an idle connection whose end has come is not lent`() throws {
         let bench = try Bench(.own, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }

@@ -12,15 +12,17 @@ package final class TestServer {
 
     private let loop: Loop
     private let tls: TLSContext?
-    private let listener: Descriptor
+    private var listener: Descriptor?
     private var watch: Watch?
 
     package init(loop: Loop, tls: TLSContext?) throws {
         self.loop = loop
         self.tls = tls
-        self.listener = try StreamSocket.listen(host: "127.0.0.1", port: 0)
-        self.port = try StreamSocket.localPort(of: self.listener.number)
-        self.watch = loop.watch(self.listener.number, .read) { [unowned self] _ in self.accept() }
+        let listener = try StreamSocket.listen(host: "127.0.0.1", port: 0)
+        let number = listener.number
+        self.port = try StreamSocket.localPort(of: number)
+        self.listener = consume listener
+        self.watch = loop.watch(number, .read) { [unowned self] _ in self.accept(from: number) }
     }
 
     deinit {
@@ -31,8 +33,14 @@ package final class TestServer {
     /// All requests in the order of their connections.
     package var requests: [ServerRequest] { self.connections.flatMap(\.requests) }
 
-    private func accept() {
-        while case .connection(let socket) = StreamSocket.accept(self.listener.number) {
+    /// Further connections are refused.
+    package func stopListening() {
+        self.watch?.cancel()
+        self.listener = nil
+    }
+
+    private func accept(from listener: Int32) {
+        while case .connection(let socket) = StreamSocket.accept(listener) {
             let connection = ServerConnection(
                 number: self.connections.count, socket: socket, tls: self.tls)
             self.connections.append(connection)
