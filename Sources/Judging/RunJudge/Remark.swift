@@ -36,6 +36,15 @@ package enum Remark: Hashable, Sendable {
         }
     }
 
+    /// Whether timers were late, so that every time of the run may be too long.
+    package var isOfLateTimers: Bool {
+        switch self {
+        case .load(.timersLate): true
+        case .ofShard(_, let remark): remark.isOfLateTimers
+        case .load, .start, .end, .merge, .quoted: false
+        }
+    }
+
     /// What happens to the remark of a shard in the merge of all.
     enum Merging { case kept, keptOfAll, madeAnew }
 

@@ -97,6 +97,7 @@ extension RunResult {
     }
 
     private var isMachineBusy: Bool { self.remarks.contains(where: \.isOfBusyMachine) }
+    private var areTimersLate: Bool { self.remarks.contains(where: \.isOfLateTimers) }
 
     /// Only the scenario takes the link of a phone away, and between phones and the simulated backend there is no other network.
     private var isNetworkOfScenario: Bool {
@@ -156,7 +157,8 @@ extension RunResult {
     private var deviations: [(Cause, String)] {
         guard self.breaches.contains(where: \.isAboutFindings) else { return [] }
         let areAllJudged = self.breaches.contains { $0.slo.selector.metric == .count(.contractFindings) }
-        return self.findings.causes.entries.filter { areAllJudged || $0.cause.fault == nil }.map {
+        let entries = self.findings.causes.entries.filter { areAllJudged || $0.cause.fault == nil }
+        return entries.sorted { Self.rank($0) < Self.rank($1) }.map {
             ($0.cause, Figures.count($0.count, "deviation from the contract", "deviations from the contract"))
         }
     }
@@ -197,8 +199,9 @@ extension RunResult {
         switch activity {
         case .limited: self.mostlyBy([.rateLimited])
         case .backoff: self.mostlyBy(ErrorFamily.allCases.filter { $0 != .rateLimited })
-        case .server, .results: .target
-        case .upload, .connecting, .offline: .path
+        case .server, .results: self.areTimersLate ? .harness : .target
+        case .upload, .connecting: self.areTimersLate ? .harness : .path
+        case .offline: .path
         // Where a processor was missing, scans waited for it and not for their phones.
         case .queue, .preparing: self.isMachineBusy ? .harness : .phone
         case .closed: .phone
@@ -209,16 +212,17 @@ extension RunResult {
         self.causesOfErrors(families).max { $0.count < $1.count }?.cause
     }
 
-    /// Who is to blame for errors of these families. What was injected comes behind the rest, which an objective may be about
-    /// however few they are.
+    /// What was injected comes behind the rest, which an objective may be about however few they are.
+    private static func rank(_ entry: CauseCounts.Entry) -> (Int, Int) {
+        (entry.cause.fault == nil ? 0 : 1, -entry.count)
+    }
+
+    /// Who is to blame for errors of these families.
     private func causesOfErrors(_ families: [ErrorFamily]) -> [(cause: Cause, count: Int, of: Int)] {
         let rows = self.errors.filter { families.contains($0.trouble.family) }
         let causes = rows.reduce(into: CauseCounts()) { $0.add($1.causes) }
         let all = rows.reduce(0) { $0 + $1.count }
-        func rank(_ entry: CauseCounts.Entry) -> (Int, Int) {
-            (entry.cause.fault == nil ? 0 : 1, -entry.count)
-        }
-        return causes.entries.sorted { rank($0) < rank($1) }.prefix(Self.causesMax).map {
+        return causes.entries.sorted { Self.rank($0) < Self.rank($1) }.prefix(Self.causesMax).map {
             ($0.cause, $0.count, all)
         }
     }

@@ -56,6 +56,24 @@ import Testing
         #expect(result.culprits == "At fault: the simulated backend (slow scans: server at work)")
     }
 
+    @Test(arguments: [
+        Remark.load(.timersLate(.phones, milliseconds: 90)),
+        .ofShard(FleetShard(index: 1, count: 2), .load(.timersLate(.backend, milliseconds: 90))),
+    ])
+    func `a machine whose timers are late is at fault for all times, but not for links that are down`(
+        remark: Remark
+    ) {
+        for activity in [ScanActivity.server, .results, .upload, .connecting, .queue] {
+            var result = Self.slow(activity)
+            result.remarks = [remark]
+            let words = "this machine, which was too busy (slow scans: \(activity.name))"
+            #expect(result.culprits == "At fault: \(words)")
+        }
+        var result = Self.slow(.offline)
+        result.remarks = [remark]
+        #expect(result.culprits == "At fault: the network of the scenario (slow scans: no link)")
+    }
+
     @Test func `injected errors are no excuse for a broken invariant`() {
         var result = Samples.brokenInvariant()
         result.slos = [Samples.slo("scans.lost", "count >= 1")].compactMap {
@@ -154,7 +172,7 @@ import Testing
         for (metric, words) in [
             (
                 "contract.findings",
-                "the scenario, which injects bad-json-1 (1 deviation from the contract); the target (2 deviations from the contract)"
+                "the target (2 deviations from the contract); the scenario, which injects bad-json-1 (1 deviation from the contract)"
             ),
             ("contract.breaking", "the target (2 deviations from the contract)"),
         ] {
