@@ -11,7 +11,7 @@ import SimBase
 
 extension LiveRun {
     /// Why the load generator did not keep up.
-    var lateness: [Remark] {
+    var lagRemarks: [Remark] {
         let timers: [(LoadRemark.TimedProcess, HDRHistogram?)] = [
             (.phones, self.outcome?.lateness),
             (self.preparation.isEmbedded ? .backend : .gateway, self.feed.lateness.histogram),

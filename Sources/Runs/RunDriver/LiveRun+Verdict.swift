@@ -24,7 +24,7 @@ extension LiveRun {
         facts.lateness = self.outcome?.lateness
         facts.reconcileTimes = self.outcome?.reconcileTimes
         if self.preparation.isEmbedded { facts.streamsOpen = self.feed.streamsOpen }
-        facts.remarks = self.lateness + self.remarks + self.fleetRemarks
+        facts.remarks = self.lagRemarks + self.remarks + self.fleetRemarks
         var result = self.feed.finish(facts, of: self.head)
         self.workerPhones?.count(in: &result)
         let judge = self.feed.judge
