@@ -86,16 +86,10 @@ enum RunCommand {
         }
         let options = try RunOptions(
             loaded, again: Self.words(arguments, loaded), target: target, arguments)
-        var request = RunRequest(options, target: target)
+        var request = try Self.request(options, loaded, target: target, arguments)
         request.deviceSalt = salt
         request.hasNewDevices = !given.has(SameDevices.option.name) || given.has(SameDevices.new.name)
-        request.shard = try ShardOptions.read(arguments, loaded, isEmbedded: target == nil)
-        request.startAt = try ShardOptions.startAt(arguments)
-        request.isLinked = arguments.has(ShardOptions.linked.name)
-        request.stateFolder = arguments["--state"]
-        request.threads = try arguments.number("--threads", in: 1...256)
         request.dashboard = dashboard
-        request.dashboardStays = arguments.has(Self.dashboardStays)
         request.savesPlanTo = plan
         ScenarioSource.warn(loaded, console)
         let preparation = try RunPreparation(request) { shelves in
@@ -115,6 +109,19 @@ enum RunCommand {
         Baseline.tellPrevious(
             of: played.folder, played.code, world: .live, scenario: loaded.scenario.name, arguments, console)
         return played.code
+    }
+
+    private static func request(
+        _ options: RunOptions, _ loaded: LoadedScenario, target: TargetURL?, _ arguments: Arguments
+    ) throws -> RunRequest {
+        var request = RunRequest(options, target: target)
+        request.shard = try ShardOptions.read(arguments, loaded, isEmbedded: target == nil)
+        request.startAt = try ShardOptions.startAt(arguments)
+        request.isLinked = arguments.has(ShardOptions.linked.name)
+        request.stateFolder = arguments["--state"]
+        request.threads = try arguments.number("--threads", in: 1...256)
+        request.dashboardStays = arguments.has(Self.dashboardStays)
+        return request
     }
 
     private static func target(_ arguments: Arguments) throws -> TargetURL? {

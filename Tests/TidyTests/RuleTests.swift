@@ -1,6 +1,6 @@
 import Testing
 
-/// Rules 28, 29, 30 and 32 of Docs/style.md, as far as text shows them. What a rule allows is listed. A file that is listed
+/// Rules 18, 28, 29, 30 and 32 of Docs/style.md, as far as text shows them. What a rule allows is listed. A file that is listed
 /// and does not need it any more is an error, too.
 @Suite struct RuleTests {
     private static let sources = SourceTree.files(in: "Sources", ending: ".swift")
@@ -29,6 +29,51 @@ import Testing
                 texts.contains { code.contains($0) } && code.firstMatch(of: pattern) != nil
             }.map { (file.inTarget ?? file.path, $0.number) }
         }
+    }
+
+    // MARK: Rule 18
+
+    private static let functionLinesMax = 45
+
+    /// Functions with more lines than that, from the one with their name to their last brace.
+    private static func longFunctions(in code: [(number: Int, text: String)]) -> [(line: Int, count: Int)] {
+        var open: [(indent: Int, line: Int)] = []
+        var found: [(line: Int, count: Int)] = []
+        for (number, text) in code {
+            let indent = text.prefix { $0 == " " }.count
+            guard indent < text.count else { continue }
+            let begins = text.contains(#/^ *([a-z]+(\([a-z]+\))? )*(func |init[(<?]|deinit\b)/#)
+            // The formatter puts a last brace below the first line. What a protocol requires has none.
+            while let last = open.last, indent < last.indent || begins && indent == last.indent {
+                open.removeLast()
+            }
+            if begins { open.append((indent, number)) }
+            guard let last = open.last, last.indent == indent, text.hasSuffix("}") else { continue }
+            open.removeLast()
+            let count = number - last.line + 1
+            if count > Self.functionLinesMax { found.append((last.line, count)) }
+        }
+        return found
+    }
+
+    @Test func `a function has at most 45 lines`() {
+        for file in Self.sources {
+            for (line, count) in Self.longFunctions(in: file.code) {
+                Issue.record("\(file.path):\(line): \(count) lines: give a part of it a name")
+            }
+        }
+    }
+
+    @Test func `the lines of a function are counted from its name to its last brace`() {
+        func counts(_ lines: Int) -> [Int] {
+            let body = Array(repeating: "        f()", count: lines - 3)
+            let text =
+                ["struct A {", "    private static func g(", "        a: Int) {"] + body + ["    }", "}"]
+            return Self.longFunctions(in: SourceTree.File(path: "x", text: text.joined(separator: "\n")).code)
+                .map(\.count)
+        }
+        #expect(counts(45) == [])
+        #expect(counts(46) == [46])
     }
 
     // MARK: Rule 28

@@ -139,19 +139,7 @@ extension SLOCondition {
             case .tooFine: throw scanner.error("a time is a whole number of nanoseconds", at: start)
             case .tooLarge: throw scanner.error("a time of more than 292 years", at: start)
             }
-        case .share:
-            guard unit == "%" else {
-                throw scanner.error(
-                    unit.isEmpty
-                        ? "a rate needs a unit: %"
-                        : "the unit of a rate is %, not `\(SLOScanner.quoted(unit))`",
-                    at: unit.isEmpty ? start : unitStart, suggestion: unit.isEmpty ? number.asShare : "%")
-            }
-            switch number.scaled(by: 10_000) {
-            case .exactly(let perMillion) where perMillion <= 1_000_000: return .share(perMillion: perMillion)
-            case .exactly, .tooLarge: throw scanner.error("a rate is at most 100%", at: start)
-            case .tooFine: throw scanner.error("a rate has at most 4 digits after the point", at: start)
-            }
+        case .share: return try Self.share(number, unit, at: unitStart, from: start, scanner)
         case .number:
             guard unit.isEmpty else { throw scanner.error("a count has no unit", at: unitStart) }
             switch number.scaled(by: 1) {
@@ -169,6 +157,23 @@ extension SLOCondition {
                 throw scanner.error("a cost has at most 6 digits after the point", at: start)
             case .tooLarge: throw scanner.error("a cost of more than 9 trillion dollars", at: start)
             }
+        }
+    }
+
+    private static func share(
+        _ number: DecimalNumber, _ unit: String, at unitStart: Int, from start: Int, _ scanner: SLOScanner
+    ) throws(SLOError) -> Threshold {
+        guard unit == "%" else {
+            throw scanner.error(
+                unit.isEmpty
+                    ? "a rate needs a unit: %"
+                    : "the unit of a rate is %, not `\(SLOScanner.quoted(unit))`",
+                at: unit.isEmpty ? start : unitStart, suggestion: unit.isEmpty ? number.asShare : "%")
+        }
+        switch number.scaled(by: 10_000) {
+        case .exactly(let perMillion) where perMillion <= 1_000_000: return .share(perMillion: perMillion)
+        case .exactly, .tooLarge: throw scanner.error("a rate is at most 100%", at: start)
+        case .tooFine: throw scanner.error("a rate has at most 4 digits after the point", at: start)
         }
     }
 

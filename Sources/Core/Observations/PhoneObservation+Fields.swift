@@ -187,6 +187,14 @@ extension PhoneObservation: DescribedObservation {
             try codec.row("books-promised", Self.booksPromised, "job", "", of: job, promise)
         case .booksNotFound(let job, let failures):
             try codec.row("books-not-found", Self.booksNotFound, "job", "", of: job, failures)
+        default: try self.codedReconnects(by: &codec)
+        }
+    }
+
+    private func codedReconnects(by codec: inout some FieldCodec & ~Copyable) throws(MalformedObservation)
+        -> Self?
+    {
+        switch self {
         case .streamLost(let job, let attempt, let cause, let silence):
             try codec.row(
                 "stream-lost", Self.streamLost, "job", "attempt", "cause", "silence_ns", of: job, attempt,

@@ -149,20 +149,25 @@ extension PhoneAccount {
             self.countBooks(ofCompleted: index, at: at, &fleet)
         }
         if let job = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }) {
-            self.jobs[job].carriedBooks = true
-            self.jobs[job].isKept = self.journey.version.isJobKept
-            if !self.jobs[job].isKept {
-                self.oweAfterOutcome(job: job, at: at)
-            } else if !self.jobs[job].isGone {
-                fleet.count(in: self.group) { $0.jobs.kept += 1 }
-            }
-            self.completedAcrossGap(job: job, at: at, &fleet)
+            self.completed(job: job, at: at, &fleet)
         }
         self.countRows(ofCompleted: index, at: at, &fleet)
         self.countText(ofCompleted: index, &fleet)
         self.settle(at: index, as: .completed, &fleet)
         self.decide(scan, at: at)
         self.dropIfDone(scan)
+    }
+
+    /// The job of a completed scan has done its work: it is deleted, or kept where the version of the contract keeps jobs.
+    private mutating func completed(job: Int, at: Instant, _ fleet: inout LedgerFleet) {
+        self.jobs[job].carriedBooks = true
+        self.jobs[job].isKept = self.journey.version.isJobKept
+        if !self.jobs[job].isKept {
+            self.oweAfterOutcome(job: job, at: at)
+        } else if !self.jobs[job].isGone {
+            fleet.count(in: self.group) { $0.jobs.kept += 1 }
+        }
+        self.completedAcrossGap(job: job, at: at, &fleet)
     }
 
     /// What the user has seen has to stay. Books that a fault has taken are lost, whether they were shown or not.

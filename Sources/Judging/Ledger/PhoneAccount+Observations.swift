@@ -163,6 +163,15 @@ extension PhoneAccount {
         case .lookupAnswered: self.updateScan(scan) { $0.library.answerBegan() }
         case .bookRead, .enriched, .photoInstead, .readingKept:
             self.recordText(payload, scan: scan, at: at, &fleet)
+        default: self.recordJob(payload, scan: scan, at: at, &fleet)
+        }
+    }
+
+    /// What answers say of a job after its upload.
+    private mutating func recordJob(
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
+    ) {
+        switch payload {
         case .resultsDecoded(let job, _, _):
             self.updateScan(scan) { $0.library.answerBegan() }
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
@@ -297,15 +306,8 @@ extension PhoneAccount {
             self.accepted(scan, job: job, at: at, &fleet)
         case .photosReceived(let job, let count):
             self.photosReceived(count, job: job, of: scan)
-        case .streamEnded(let job, let attempt, _):
-            self.streams.ended(job: job, scan: scan, attempt: attempt)
-            if let index = self.jobIndex(job) { self.jobs[index].socket.ended(at: at) }
-        case .streamOpened(let job, let attempt, let after):
-            self.streamOpened(scan, job: job, attempt: attempt, at: at, &fleet)
-            self.serverOpenedStream(job: job, attempt: attempt, after: after)
-            if let index = self.jobIndex(job) { self.jobs[index].socket.opened() }
-        case .eventWritten(let job, let id, let position, let kind, _):
-            self.eventWritten(job: job, event: id, position: position, kind: kind)
+        case .streamOpened, .eventWritten, .streamEnded:
+            self.recordStream(payload, scan: scan, at: at, &fleet)
         case .finished(let job, let kind, let books):
             self.finished(scan, job: job, kind: kind, books: books, at: at, &fleet)
         case .problem(let operation, let attempt, let status, let job, let isRetryable, let retryAfter):
@@ -336,6 +338,23 @@ extension PhoneAccount {
         case .connected, .requested, .answered, .pingWritten, .resultsServed, .cleaned(_, effective: false),
             .circuitClosed, .found, .upstreamFailed, .targetTried, .targetProbed, .targetEvent:
             break  // Measured, not judged.
+        }
+    }
+
+    private mutating func recordStream(
+        _ payload: BackendObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
+    ) {
+        switch payload {
+        case .streamOpened(let job, let attempt, let after):
+            self.streamOpened(scan, job: job, attempt: attempt, at: at, &fleet)
+            self.serverOpenedStream(job: job, attempt: attempt, after: after)
+            if let index = self.jobIndex(job) { self.jobs[index].socket.opened() }
+        case .eventWritten(let job, let id, let position, let kind, _):
+            self.eventWritten(job: job, event: id, position: position, kind: kind)
+        case .streamEnded(let job, let attempt, _):
+            self.streams.ended(job: job, scan: scan, attempt: attempt)
+            if let index = self.jobIndex(job) { self.jobs[index].socket.ended(at: at) }
+        default: break
         }
     }
 

@@ -308,6 +308,14 @@ package struct RunJudge: Sendable {
 
     // MARK: The end
 
+    /// A simulated timer is never late. Nor does a computation take time there.
+    private static func forgetTimes(of head: RunHead, _ metrics: inout MetricTable) {
+        metrics.cannotKnow(.latency(.generatorLateness))
+        if head.groups.contains(where: { $0.journey == .textEnrichment }) {
+            metrics.cannotKnow(.latency(.reconcileTime))
+        }
+    }
+
     /// The end of the run. Call it once, after the last observation.
     package mutating func finish(
         _ facts: RunFacts, of head: RunHead, into log: some RunLog
@@ -316,13 +324,7 @@ package struct RunJudge: Sendable {
         self.close(facts, log)
         var metrics = self.table
         self.harnessError = self.contradiction(in: metrics, made: facts.observationsMade)
-        // A simulated timer is never late. Nor does a computation take time there.
-        if head.world == .virtual {
-            metrics.cannotKnow(.latency(.generatorLateness))
-            if head.groups.contains(where: { $0.journey == .textEnrichment }) {
-                metrics.cannotKnow(.latency(.reconcileTime))
-            }
-        }
+        if head.world == .virtual { Self.forgetTimes(of: head, &metrics) }
         let failure = facts.failure ?? self.harnessError.map { RunFailure(.internalError, $0) }
         let isWhole = self.endedBy == nil && failure == nil
         var result = self.result(of: head, length: facts.length, metrics: metrics)

@@ -104,19 +104,22 @@ package struct Backend: Sendable {
         return self.nextWake
     }
 
+    private mutating func refuseUnknown(
+        _ exchange: ExchangeID, path: String, into effects: inout [OriginEffect]
+    ) {
+        let (code, text): (ProblemCode, String) =
+            path == ProgressSocket.path
+            ? (.invalidRequest, "jobId must be that of a job of v2.")
+            : (.notFound, "There is nothing at this path.")
+        self.refuseUnrouted(exchange, code, text, [], path: path, into: &effects)
+    }
+
     private mutating func requested(
         _ exchange: ExchangeID, _ request: OriginRequest, _ caller: Caller, _ connection: UInt64,
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
         guard let path = JourneyPath(path: request.path, query: request.query) else {
-            guard request.path != ProgressSocket.path else {
-                return self.refuseUnrouted(
-                    exchange, .invalidRequest, "jobId must be that of a job of v2.", [], path: request.path,
-                    into: &effects)
-            }
-            self.refuseUnrouted(
-                exchange, .notFound, "There is nothing at this path.", [], path: request.path, into: &effects)
-            return
+            return self.refuseUnknown(exchange, path: request.path, into: &effects)
         }
         guard let operation = path.operation(method: request.method) else {
             let allow = HeaderField("Allow", path.methods)

@@ -35,10 +35,7 @@ extension Gateway {
             context: context, jobID: jobID, authority: request.authority, version: journey.version)
         if let job = jobID.flatMap({ self.jobs[$0] }), job.journey != journey {
             // The upstream does not know it by this path, and a fault meets a request that would be served.
-            self.relays[id] = relay
-            self.tryRequest(id, request, caller, .asSent, into: &effects)
-            effects.append(.forward(id, .asSent))
-            return
+            return self.forward(id, relay, request, caller, .asSent, into: &effects)
         }
         if let refusal = self.refusal(context, request, jobID, into: &effects) {
             self.refuse(context, refusal, into: &effects)
@@ -50,9 +47,16 @@ extension Gateway {
             self.repeatFailure(context, eventID, name, data, into: &effects)
             return
         }
-        self.relays[id] = relay
         let resume =
             operation == .stream ? self.resumePoint(context, request, jobID, into: &effects) : .asSent
+        self.forward(id, relay, request, caller, resume, into: &effects)
+    }
+
+    private mutating func forward(
+        _ id: ExchangeID, _ relay: Relay, _ request: OriginRequest, _ caller: Caller, _ resume: ResumePoint,
+        into effects: inout [OriginEffect]
+    ) {
+        self.relays[id] = relay
         self.tryRequest(id, request, caller, resume, into: &effects)
         effects.append(.forward(id, resume))
     }

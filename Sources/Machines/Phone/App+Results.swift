@@ -5,20 +5,27 @@ import Talaria
 // From the terminal event to books in the library.
 
 extension App {
+    /// The books that the last event carries, and the observation of the event.
+    private mutating func inlineBooks(
+        of reading: CompletedReading?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
+    ) -> CompletedReading.InlineBooks {
+        let scan = self.active[index].number
+        var unread = ContractNotes()
+        let inline = reading.map { self.profile.understood($0.inline, into: &unread) } ?? .undecodable
+        if !unread.isEmpty { self.observe(unread, of: scan, .stream, "completed", at: now, into: &effects) }
+        self.observe(
+            .terminalApplied(
+                job: self.active[index].job.jobId, kind: .completed, inline: Self.form(inline)),
+            of: scan, at: now, into: &effects)
+        return inline
+    }
+
     /// The job has completed; nil when its event could not be read.
     mutating func completed(
         _ reading: CompletedReading?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let job = self.active[index].job
-        var unread = ContractNotes()
-        let inline = reading.map { self.profile.understood($0.inline, into: &unread) } ?? .undecodable
-        if !unread.isEmpty {
-            self.observe(
-                unread, of: self.active[index].number, .stream, "completed", at: now, into: &effects)
-        }
-        self.observe(
-            .terminalApplied(job: job.jobId, kind: .completed, inline: Self.form(inline)),
-            of: self.active[index].number, at: now, into: &effects)
+        let inline = self.inlineBooks(of: reading, index, at: now, into: &effects)
         // Nothing is taken under another job's name: the results are requested by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
         let summary = isOurs && self.journey(of: self.active[index].number).hasPhotos ? reading?.promise : nil

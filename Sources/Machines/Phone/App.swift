@@ -169,6 +169,11 @@ package struct App: Sendable {
             self.storeFailed(writeID, at: now, into: &effects)
         }
         precondition(self.phase != .off, "the first event of a phone is its launch")
+        self.settle(at: now, into: &effects)
+    }
+
+    /// Begins what the event has made possible, and says when there is more to do.
+    private mutating func settle(at now: Instant, into effects: inout [PhoneEffect]) {
         self.proceed(at: now, into: &effects)
         self.nextWake = self.earliestWake(at: now)
         self.isQuiescent = self.hasNothingToDo

@@ -58,6 +58,10 @@ struct DashboardRouter {
             ]
             return .reply(self.reply(200, fields, self.page, isHead: head.method == "HEAD"))
         }
+        return self.events(head, hasRoom: hasRoom)
+    }
+
+    private func events(_ head: RequestHead, hasRoom: Bool) -> Answer {
         // Pages of other sites cannot read the events, but could take all connections.
         guard ControlGate.crossSite.allowsPage(of: head) else {
             return self.refusal(403, "the events are only available to the page at this address", head)

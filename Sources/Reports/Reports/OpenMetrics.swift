@@ -110,7 +110,7 @@ package enum OpenMetrics {
             samples.add(MetricFamily(quantilesOf: metric), histograms.flatMap(Self.quantiles))
         }
         for metric in RateMetric.allCases {
-            func count(_ path: KeyPath<FailureRate, Int64>) -> MetricSamples.Samples {
+            func rate(_ path: KeyPath<FailureRate, Int64>) -> MetricSamples.Samples {
                 perScope { scope in
                     guard case .measured(let rate) = result.metrics.rate(metric, of: scope) else {
                         return nil
@@ -118,8 +118,16 @@ package enum OpenMetrics {
                     return "\(rate[keyPath: path])"
                 }
             }
-            samples.add(MetricFamily(failedOf: metric), count(\.failed))
-            samples.add(MetricFamily(operationsOf: metric), count(\.total))
+            samples.add(MetricFamily(failedOf: metric), rate(\.failed))
+            samples.add(MetricFamily(operationsOf: metric), rate(\.total))
+        }
+        Self.addCounts(result, to: &samples)
+    }
+
+    private static func addCounts(_ result: RunResult, to samples: inout MetricSamples) {
+        let scopes = Self.scopes(result)
+        func perScope(_ value: (MetricScope) -> String?) -> MetricSamples.Samples {
+            scopes.compactMap { labels, scope in value(scope).map { (labels, $0) } }
         }
         for metric in CountMetric.allCases {
             samples.add(

@@ -68,11 +68,7 @@ package struct RunPreparation {
             request.worker == nil ? scenario : scenario.endless,
             target: request.target == nil ? .embedded : .foreign, shard: request.shard)
         let phones = request.worker?.phonesMax ?? self.plan.phones
-        if let flaw = WallClock.flaw(of: WallClock.now()) {
-            throw CommandFailure(
-                .impossible, "the clock of this machine shows \(flaw)",
-                hint: "set the clock: times of the run are counted from 1970")
-        }
+        try Self.requireClock()
         // What cannot be is said before the work of planning it.
         self.socketsKept = try Self.takeDescriptors(
             phones: phones,
@@ -138,6 +134,13 @@ package struct RunPreparation {
     }
 
     /// The longest that any group's phones wait for a connection: one pool serves them all.
+    private static func requireClock() throws {
+        guard let flaw = WallClock.flaw(of: WallClock.now()) else { return }
+        throw CommandFailure(
+            .impossible, "the clock of this machine shows \(flaw)",
+            hint: "set the clock: times of the run are counted from 1970")
+    }
+
     private static func patience(_ plan: RunPlan) -> Interval {
         plan.groups.map(\.profile.stream.connectTimeout).max() ?? .seconds(10)
     }

@@ -66,6 +66,13 @@ extension Fleet {
         self.carryOut(&effects, of: phone)
     }
 
+    private func abort(_ id: RequestID, of phone: Int) {
+        guard let index = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
+        let transfer = self.phones[phone].requests.remove(at: index).transfer
+        self.pool.cancel(transfer)
+        self.tryEnd(of: transfer.number, isWhole: false)
+    }
+
     private func carryOut(_ effect: consuming PhoneEffect, of phone: Int) {
         switch consume effect {
         case .observe(let observation), .app(.observe(let observation)): self.observe(observation)
@@ -73,11 +80,7 @@ extension Fleet {
         case .app(.transmit(let id, let bytes)):
             guard let request = self.phones[phone].requests.first(where: { $0.id == id }) else { return }
             self.pool.transmit(bytes, on: request.transfer)
-        case .app(.abort(let id)):
-            guard let index = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
-            let transfer = self.phones[phone].requests.remove(at: index).transfer
-            self.pool.cancel(transfer)
-            self.tryEnd(of: transfer.number, isWhole: false)
+        case .app(.abort(let id)): self.abort(id, of: phone)
         case .app(.preparePhoto(let scan, let photo)): self.prepare(photo, for: scan, of: phone)
         case .app(.readSpine(let scan, _)):
             let took = self.document(of: scan, phone: phone).took ?? .zero

@@ -191,6 +191,22 @@ extension Book {
     }
 }
 
+extension DurableJob {
+    fileprivate init(_ job: JSONNode) throws(JSONMismatch) {
+        let transport = try job.optional("transport") {
+            $0.text.flatMap { StreamTransport(rawValue: $0) }
+        }
+        self.init(
+            jobId: try job.required("jobId") { $0.text },
+            authToken: try job.optional("authToken") { $0.text },
+            sseUrl: try job.required("sseUrl") { $0.text },
+            lastEventID: try job.required("lastEventID") { $0.text },
+            transport: transport ?? .sse)
+        self.earlierStreams = try job.optional("earlierStreams") { $0.integer(UInt32.self) } ?? 0
+        self.refreshDueUnixNs = try job.optional("refreshDueUnixNs") { $0.integer(Int64.self) }
+    }
+}
+
 extension DurableScan {
     fileprivate init(_ record: JSONNode) throws(JSONMismatch) {
         self.init(
@@ -200,18 +216,7 @@ extension DurableScan {
             scheduledUnixNs: try record.optional("scheduledUnixNs") { $0.integer(Int64.self) },
             uploadDueUnixNs: try record.optional("uploadDueUnixNs") { $0.integer(Int64.self) },
             job: try record.optional("job") { job throws(JSONMismatch) -> DurableJob in
-                var known = DurableJob(
-                    jobId: try job.required("jobId") { $0.text },
-                    authToken: try job.optional("authToken") { $0.text },
-                    sseUrl: try job.required("sseUrl") { $0.text },
-                    lastEventID: try job.required("lastEventID") { $0.text },
-                    transport: try job.optional("transport") {
-                        $0.text.flatMap { StreamTransport(rawValue: $0) }
-                    }
-                        ?? .sse)
-                known.earlierStreams = try job.optional("earlierStreams") { $0.integer(UInt32.self) } ?? 0
-                known.refreshDueUnixNs = try job.optional("refreshDueUnixNs") { $0.integer(Int64.self) }
-                return known
+                try DurableJob(job)
             },
             booksApplied: [],  // They are in the library (`StateFolder.restoreLibrary`).
             cause: try record.required("cause") { $0.text },

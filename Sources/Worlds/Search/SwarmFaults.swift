@@ -191,14 +191,14 @@ struct SwarmFaults {
         case .choice(let words): return .word(self.draws.one(of: words, .field, key, detail(1)))
         case .code: return .word(self.draws.one(of: Self.codes, .field, key, detail(1)))
         case .cut:
-            return .cut(
-                self.draws.one(
-                    of: [.betweenEvents, .insideEvent, .insideUTF8, .insideLineEnd, .afterBytes(120)], .field,
-                    key, detail(1)))
+            return .cut(self.draws.one(of: Self.cuts, .field, key, detail(1)))
         }
     }
 
     private static let statuses = [400, 401, 403, 404, 408, 409, 410, 413, 422, 429, 500, 502, 503, 504]
+    private static let cuts: [Cut] = [
+        .betweenEvents, .insideEvent, .insideUTF8, .insideLineEnd, .afterBytes(120),
+    ]
     private static let codes = ["PROVIDER_TIMEOUT", "INVALID_FILE", "CIRCUIT_OPEN", "INTERNAL_ERROR"]
 
     // MARK: Outages
