@@ -14,6 +14,10 @@ BINARY := $(BUILD)/release/swiftwing-sim
 FLAGS ?=
 CHECKS := --explicit-target-dependency-import-check error
 
+# The program and its modules, optimized, with all checks of a debug build: of indexes into borrowed memory, for example.
+# In a folder of its own, since testable code differs from the shipped code.
+TESTABLE := -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug --scratch-path $(BUILD)/tests
+
 # TIMED: the test targets that use a clock or a socket. WAITING: the tests of these that mostly wait, and run at once.
 TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|HTTPClient|LivePhones|LiveServer)Tests[.]
 WAITING := ^(EndToEndTests[.]SideBySide/|(Dashboard|LivePhones|LiveServer)Tests[.])
@@ -24,8 +28,6 @@ export SWIFTWING_SIM_COMMIT ?= $(shell commit=$$(git rev-parse --short=12 HEAD 2
 
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)
-# Fuzzing needs an optimized build, in its own folder, since testable code differs from the shipped code.
-FUZZ_FLAGS ?= -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 FUZZ_NOTES := $(BUILD)/fuzz
 
 # The program of a package contains the Swift runtime. It is built in its own folder, since its flags differ.
@@ -76,17 +78,18 @@ try: ## builds one module and runs its tests, as in `make try MODULE=Phone`
 	@if [[ '$(MODULE)Tests.' =~ $(TIMED) ]]; then order=--no-parallel; else order=--parallel; fi; \
 		SWIFTWING_SIM_MODULE='$(MODULE)' swift test --scratch-path $(BUILD)/try $(CHECKS) --quiet $$order
 
-# The end-to-end tests run the release program; the other tests run a debug build with all checks. Tests without a clock or
-# a socket run in parallel. The others run one after another, since some measure times; of those that mostly wait, six run
+# Tests without a clock or a socket run in parallel. The others run one after another, since some measure times; of those that mostly wait, six run
 # at once, the program and the modules apart: a test that blocks its thread must not keep the others waiting. Those that fail
 # there run again by themselves (.ci/at-once).
-unit: build
-	@swift build --build-tests $(CHECKS) --quiet
-	@swift test --skip-build --skip '$(TIMED)'
-	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) \
-		swift test --skip-build --no-parallel --filter '$(TIMED)' --skip '$(WAITING)'
+unit: export SWIFTWING_SIM_BINARY := $(CURDIR)/$(BUILD)/tests/release/swiftwing-sim
+unit:
+	@test -x $$SWIFTWING_SIM_BINARY || \
+		echo 'Building the tests: a quarter of an hour on two free cores. There is no output until the end.'
+	@swift build $(TESTABLE) --build-tests $(CHECKS) --quiet
+	@swift test $(TESTABLE) --skip-build --skip '$(TIMED)'
+	@swift test $(TESTABLE) --skip-build --no-parallel --filter '$(TIMED)' --skip '$(WAITING)'
 	@for tests in '^EndToEndTests[.]SideBySide/' '^(Dashboard|LivePhones|LiveServer)Tests[.]'; do \
-		SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) .ci/at-once "$$tests" || exit; \
+		.ci/at-once "$$tests" $(TESTABLE) || exit; \
 	done
 
 # The program contains the pages of the manual, so it is built again after they have changed.
@@ -107,11 +110,11 @@ clients: build ## follows every dialect with published clients of event streams,
 
 # A test that crashes leaves the number of its case in FUZZ_NOTES; each of these lines, put before `swift test`, reproduces it.
 fuzz: ## fuzzes every parser for FUZZ_SECONDS (default: 60) each, from FUZZ_SEED (default: the time), then the sockets
-	@swift build $(FUZZ_FLAGS) --build-tests $(CHECKS) --quiet
+	@swift build $(TESTABLE) --build-tests $(CHECKS) --quiet
 	@rm -rf $(FUZZ_NOTES) && mkdir -p $(FUZZ_NOTES)
 	@SWIFTWING_SIM_FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFTWING_SIM_FUZZ_SEED=$(FUZZ_SEED) \
 		SWIFTWING_SIM_FUZZ_NOTES=$(CURDIR)/$(FUZZ_NOTES) \
-		swift test $(FUZZ_FLAGS) --skip-build --no-parallel --filter 'FuzzTests|HostileServerTests' \
+		swift test $(TESTABLE) --skip-build --no-parallel --filter 'FuzzTests|HostileServerTests' \
 		|| { grep -r . $(FUZZ_NOTES); exit 1; }
 	@$(MAKE) --no-print-directory fuzz-sockets
 

@@ -246,11 +246,13 @@ let withoutConcurrency: SwiftSetting = .unsafeFlags([
     "-Xfrontend", "-disable-implicit-concurrency-module-import",
 ])
 
-// Swift Testing's macros expand to code that strict memory safety would flag.
+// Swift Testing's macros expand to code that strict memory safety would flag. The tests run optimized modules: to optimize
+// the tests as well takes longer than they take to run.
 let strictForTests: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
+    .unsafeFlags(["-Onone"], .when(configuration: .release)),
 ]
 
 func dependencies(_ names: [String]) -> [Target.Dependency] { names.map { .init(stringLiteral: $0) } }
