@@ -276,6 +276,7 @@ package final class CurlPool {
             multi.isToBeRead = false
             while let (transfer, result) = multi.nextFinished() {
                 transfer.result = result
+                transfer.forgetUnusedSockets()
                 self.inbox.queue(transfer)
             }
         }
@@ -364,6 +365,7 @@ package final class CurlPool {
         self.phones[transfer.phone].transfers.removeAll { $0 == transfer.slot }
         self.transfersRunning -= 1
         if let body = transfer.request?.body { self.sendBuffers.giveBack(transfer.sendBufferBytes, of: body) }
+        transfer.forgetUnusedSockets()
         self.detach(transfer)
         // One that libcurl was not given is not closed by it either.
         if let lent = transfer.lent, !transfer.hasOpenedSocket { self.sockets.close(lent) }

@@ -18,6 +18,8 @@ package final class SocketTable {
     private struct Entry {
         var phone: Int
         var holder: Holder
+        /// Tells it from earlier and later ones with its number.
+        var serial: Int
         /// libcurl's.
         var watch: Watch?
         /// The client's, which goes on while libcurl uses the socket.
@@ -70,8 +72,18 @@ package final class SocketTable {
                 return bound
             }
         }
-        self.enter(socket, Entry(phone: phone, holder: .libcurl(line: line)))
+        self.enter(socket, of: phone, .libcurl(line: line))
         return socket
+    }
+
+    /// Which of all sockets that were opened has the number; nil without one.
+    func serial(of socket: Int32) -> Int? { self.entry(socket)?.serial }
+
+    /// libcurl 7.88 closes a socket that has never carried a request by itself, and does not say so: its number may name a socket of
+    /// another phone or thread by now.
+    func forget(_ socket: Int32, serial: Int) {
+        guard self.entry(socket)?.serial == serial else { return }
+        self.forget(socket)
     }
 
     func close(_ socket: Int32) {
@@ -147,7 +159,7 @@ package final class SocketTable {
                 return dead
             }
             let number = socket.release()
-            self.enter(number, Entry(phone: phone, holder: .client))
+            self.enter(number, of: phone, .client)
             return number
         } catch {
             self.countShortage(error.code)
@@ -170,8 +182,9 @@ package final class SocketTable {
     private func revive(_ dead: Int32, as socket: Int32) throws(SystemError) {
         guard let entry = self.entry(dead), case .libcurl(let line) = entry.holder else { return }
         try SystemError.check("dup3", shim_duplicate_onto(socket, dead))
-        self.entries[Int(dead)] = Entry(phone: entry.phone, holder: .borrowed(line: line))
         self.counts.socketsOpened += 1
+        self.entries[Int(dead)] = Entry(
+            phone: entry.phone, holder: .borrowed(line: line), serial: self.counts.socketsOpened)
     }
 
     /// Closes a socket that the client has, and does not watch any more. One that is borrowed is left to libcurl as a dead
@@ -202,13 +215,15 @@ package final class SocketTable {
         self.entries.indices.contains(Int(socket)) ? self.entries[Int(socket)] : nil
     }
 
-    private func enter(_ socket: Int32, _ entry: Entry) {
+    private func enter(_ socket: Int32, of phone: Int, _ holder: Holder) {
         let slot = Int(socket)
         while slot >= self.entries.count { self.entries.append(nil) }
-        self.entries[slot] = entry
-        self.socketsOfPhone[entry.phone].append(socket)
+        // One that libcurl has closed since.
+        self.forget(socket)
         self.counts.socketsOpenNow += 1
         self.counts.socketsOpened += 1
+        self.entries[slot] = Entry(phone: phone, holder: holder, serial: self.counts.socketsOpened)
+        self.socketsOfPhone[phone].append(socket)
     }
 
     private func forget(_ socket: Int32) {

@@ -2,6 +2,7 @@ import CCurl
 import CSystem
 import EventLoop
 import SimBase
+import SystemIO
 
 /// One exchange as libcurl's callbacks see it. Kept and reused for later exchanges, each with a handle of its own.
 ///
@@ -44,6 +45,8 @@ final class Transfer {
     private(set) var sent: Instant?
     private(set) var replied: Instant?
     private(set) var hasOpenedSocket = false
+    /// The sockets that libcurl was given for it: several where an address did not answer.
+    private var opened: [(socket: Int32, serial: Int)] = []
     private(set) var isResendRefused = false
     private(set) var socketError: Int32 = 0
     private(set) var isHeadTooLong = false
@@ -97,6 +100,7 @@ final class Transfer {
         self.sent = nil
         self.replied = nil
         self.hasOpenedSocket = false
+        self.opened.removeAll(keepingCapacity: true)
         self.isResendRefused = false
         self.socketError = 0
         self.isHeadTooLong = false
@@ -204,13 +208,31 @@ final class Transfer {
             // Another attempt, because this one is dead, would be another connection.
             guard !self.hasOpenedSocket else { return -1 }
             self.hasOpenedSocket = true
+            self.noteOpened(lent)
             return lent
         }
         self.hasOpenedSocket = true
         let socket = self.sockets.open(
             for: self.phone, line: self.line, family: family, type: type, proto: proto)
-        if socket < 0 { self.socketError = -socket }
+        if socket < 0 { self.socketError = -socket } else { self.noteOpened(socket) }
         return socket
+    }
+
+    private func noteOpened(_ socket: Int32) {
+        if let serial = self.sockets.serial(of: socket) { self.opened.append((socket, serial)) }
+    }
+
+    /// Makes the table forget the sockets that libcurl closes without a word: all of a request that was never sent, and those of
+    /// addresses that others were faster than.
+    func forgetUnusedSockets() {
+        guard self.sent == nil || self.opened.count > 1 else { return }
+        let port = self.sent == nil ? 0 : self.easy.number(CURLINFO_LOCAL_PORT)
+        for (socket, serial) in self.opened {
+            let local = port == 0 ? nil : try? StreamSocket.localPort(of: socket)
+            guard local.map({ Int($0) }) != port else { continue }
+            self.sockets.forget(socket, serial: serial)
+        }
+        self.opened.removeAll(keepingCapacity: true)
     }
 
     private func installCallbacks() {
