@@ -311,8 +311,8 @@ private struct Script {
                 let faults = $0.1.map {
                     $0.replacing("after: 2 events", with: "after: 1 events")
                         .replacing("inside-event", with: "between-events")
-                        // A busy machine needs time for the uploads. From 2.9 s to 3.9 s no job has a step.
-                        .replacing("at: 1600ms", with: "at: 3s")
+                        // From 2.9 s to 3.9 s no job has a step, and on a busy machine steps are late by as much as the uploads are.
+                        .replacing("at: 1600ms", with: "at: 3250ms")
                 }
                 return Self.socket("\(journey)-\($0.0)", faults, journey: journey)
             }
