@@ -66,7 +66,7 @@ extension LoadRemark {
         case .photosLate(let late):
             "captures waited \(late) ms (p99) until a processor was free to prepare their photo: this machine was too busy for valid measurements"
         case .descriptorsExhausted(let count):
-            "\(count) connections could not be opened: too few file descriptors"
+            "\(Figures.count(count, "connection", "connections")) could not be opened: too few file descriptors"
         case .capturesLate(let late, let planned, let limit):
             "\(late) of \(planned) captures started more than 1 s late (limit: \(limit)): the load was not the requested load"
         case .capturesHeldBack(let held, let planned, let limit, let reason):
@@ -78,7 +78,7 @@ extension LoadRemark {
         case .stepTooShort(let rate, let length):
             "the step at \(rate) cannot be judged: \(length.wholeMilliseconds / 1_000) s are less than \(CapacitySearch.settledTimes) times p(95) of scan.time"
         case .shutdownsTimedOut(let phones):
-            "\(phones) phones had not finished shutting down at the time limit"
+            "\(Figures.count(phones, "phone", "phones")) had not finished shutting down at the time limit"
         case .capturesDeferred(let count):
             "\(count) captures were skipped because their apps did not become active again"
         case .capturesSkipped(let count): "\(count) captures were skipped because the run was stopped"
