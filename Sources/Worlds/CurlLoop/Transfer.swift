@@ -226,10 +226,12 @@ final class Transfer {
     /// addresses that others were faster than.
     func forgetUnusedSockets() {
         guard self.sent == nil || self.opened.count > 1 else { return }
-        let port = self.sent == nil ? 0 : self.easy.number(CURLINFO_LOCAL_PORT)
+        let port = self.easy.number(CURLINFO_LOCAL_PORT)
+        // Which one carries the request is known by its port.
+        guard self.sent == nil || port > 0 else { return }
         for (socket, serial) in self.opened {
-            let local = port == 0 ? nil : try? StreamSocket.localPort(of: socket)
-            guard local.map({ Int($0) }) != port else { continue }
+            let local = self.sent == nil ? nil : try? StreamSocket.localPort(of: socket)
+            if let local, Int(local) == port { continue }
             self.sockets.forget(socket, serial: serial)
         }
         self.opened.removeAll(keepingCapacity: true)
