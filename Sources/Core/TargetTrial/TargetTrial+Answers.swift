@@ -10,6 +10,9 @@ extension TargetTrial {
     mutating func answered(_ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant) {
         let request = exchange.request
         let node = JSONNode(exchange.body)
+        if request.operation == .refresh, let job = request.job {
+            self.jobs.update(job) { $0.refreshes = max(0, $0.refreshes - 1) }
+        }
         self.judgeTime(in: node?["metadata"], of: "the answer", request, id, at: now)
         if head.status >= 400 {
             self.judgeForm(exchange, head, node, id, at: now)
@@ -37,8 +40,8 @@ extension TargetTrial {
                 self.jobs.update(job) { $0.canceled = $0.canceled ?? now }
                 self.lookAtWitness(of: job, at: now)
             }
-        // A token that came later than the upload's is not judged.
-        case .stream, .refresh: break
+        case .refresh: self.exchanged(request, node, at: now)
+        case .stream: break
         }
     }
 
@@ -75,6 +78,7 @@ extension TargetTrial {
         known.accepted = now
         let token = node?["data"]?["authToken"]?.text ?? node?["data"]?["token"]?.text
         known.token = (token ?? node?["authToken"]?.text).map { Digest.of($0) }
+        known.tokenLife = self.tokenLife(from: now)
         if self.rules.probes, let token, request.journey.findsBooks {
             known.credentials = .init(authorization: "Bearer \(token)", deviceID: request.deviceID)
         }
@@ -257,15 +261,40 @@ extension TargetTrial {
         // A token may be good for one stream, and a DELETE may come before a probe.
         guard exchange.request.probe == nil else { return }
         guard let job = exchange.request.job, let known = self.jobs[job], known.deleted == nil,
-            known.token == exchange.request.token, let start = known.accepted,
+            known.token == exchange.request.token, let life = known.tokenLife,
             // One that was tried before may have been used, though its 101 was lost.
-            !exchange.request.isSocket || known.socketTries == 1
+            !exchange.request.isSocket || known.socketTries == 1,
+            known.refreshes == (exchange.request.operation == .refresh ? 1 : 0)
         else { return }
         self.attempt(.auth, exchange.request, at: now)
-        guard now - start < self.rules.tokenLifetime - .seconds(30) else { return }
+        guard life.contains(now) else { return }
+        let start = life.lowerBound == known.accepted ? "the upload" : "its token was exchanged"
         self.breaks(
             .auth, exchange.request, id, at: now,
-            "\(exchange.request.operation.name)\(known.token == nil ? " without a token, as in the 202," : "") was answered with 401, \(milliseconds: now - start) ms after the upload"
+            "\(exchange.request.operation.name)\(known.token == nil ? " without a token, as in the 202," : "") was answered with 401, \(milliseconds: now - life.lowerBound) ms after \(start)"
         )
+    }
+
+    private func tokenLife(from start: Instant, stated: Interval? = nil) -> Range<Instant> {
+        let life = min(self.rules.tokenLifetime, stated ?? self.rules.tokenLifetime) - Self.lifeTolerance
+        return start..<(start + max(.zero, life))
+    }
+
+    /// Clocks differ, and a request takes its time.
+    private static let lifeTolerance = Interval.seconds(30)
+
+    /// The job has another token from now on, which no WebSocket has used.
+    private mutating func exchanged(_ request: TrialRequest, _ node: JSONNode?, at now: Instant) {
+        guard let job = request.job, let token = node?["data"]?["token"]?.text else { return }
+        let stated = node?["data"]?["expiresIn"]?.integer.map {
+            Interval.seconds(Int64(min(max(0, $0), 86_400)))
+        }
+        let life = self.tokenLife(from: now, stated: stated)
+        self.jobs.update(job) { job in
+            job.token = Digest.of(token)
+            job.tokenLife = life
+            job.socketTries = 0
+            job.refreshes = 0
+        }
     }
 }

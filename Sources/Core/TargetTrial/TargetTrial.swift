@@ -44,7 +44,8 @@ package struct TargetTrial: Sendable {
         self.judgeLength(of: job, id, at: now)
         switch request.operation {
         case .cleanup, .cancel: self.jobs.update(job) { $0.isDeleting = true }
-        case .upload, .stream, .results, .status, .refresh: break
+        case .refresh: self.jobs.update(job) { $0.refreshes += 1 }
+        case .upload, .stream, .results, .status: break
         }
         self.probeStart(request, at: now)
     }

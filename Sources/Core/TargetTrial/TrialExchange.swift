@@ -7,7 +7,7 @@ package import Wire
 package struct TrialRequest: Sendable {
     package let operation: Talaria.Operation
     package let journey: Journey
-    /// The job of its path; nil for an upload.
+    /// The job of its path or, to exchange a token, of its body; nil for an upload.
     package let job: String?
     package let device: DeviceNumber
     package let scan: ScanNumber
@@ -30,23 +30,24 @@ package struct TrialRequest: Sendable {
     }
 
     /// Nil for a path of no operation. `path`: behind the target's base; only that of a WebSocket needs its query, and the
-    /// subprotocols that are offered.
+    /// subprotocols that are offered. `refresh`: the body of a request for a new token.
     package init?(
         method: String, path: String, query: String? = nil, device: DeviceNumber, scan: ScanNumber,
-        deviceID: String?, authorization: String?, lastEventID: String?, subprotocols: [String] = []
+        deviceID: String?, authorization: String?, lastEventID: String?, subprotocols: [String] = [],
+        refresh: TokenRefresh? = nil
     ) {
         guard let place = JourneyPath(path: path, query: query),
             let operation = place.operation(method: method)
         else { return nil }
         self.operation = operation
         self.journey = place.journey
-        self.job = place.endpoint.jobID
+        self.job = place.endpoint.jobID ?? refresh?.jobId
         self.device = device
         self.scan = scan
         self.isSocket = place.isSocket
         let inHandshake =
             place.isSocket ? ProgressSocket.authorization(offered: subprotocols, query: query) : nil
-        let authorization = authorization ?? inHandshake
+        let authorization = refresh.map { "Bearer \($0.oldToken)" } ?? authorization ?? inHandshake
         self.token = authorization.flatMap { Self.digest(ofBearer: $0) }
         self.lastEventID = lastEventID.flatMap { $0.isEmpty ? nil : $0 }
         self.deviceID = deviceID

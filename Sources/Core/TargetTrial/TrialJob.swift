@@ -52,7 +52,12 @@ struct TrialJob: Sendable {
     let scan: ScanNumber
     /// When its 202 came; nil where that was not seen.
     var accepted: Instant?
+    /// The digest of its token; nil without one.
     var token: UInt64?
+    /// From when to when the token is good for sure.
+    var tokenLife: Range<Instant>?
+    /// Requests for a new token that had no whole answer: each may have taken the place of the token.
+    var refreshes = 0
     private(set) var events: [TrialEvent] = []
     /// The target has sent an event twice on one stream: one that comes again after a resume proves nothing.
     private(set) var repeatsEvents = false

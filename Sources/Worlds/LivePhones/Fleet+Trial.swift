@@ -16,6 +16,7 @@ extension Fleet {
         let target = parts[0]
         let isAbsolute = target.hasPrefix(self.plan.base)
         let fields = HeaderFields(request.headers)
+        let refresh: TokenRefresh? = if case .token(let refresh) = request.body { refresh } else { nil }
         guard
             let sent = TrialRequest(
                 method: request.method,
@@ -23,7 +24,7 @@ extension Fleet {
                 query: parts.count > 1 ? String(parts[1]) : nil,
                 device: self.phones[phone].number, scan: request.scan, deviceID: fields[HeaderName.deviceID],
                 authorization: fields[HeaderName.authorization], lastEventID: fields[HeaderName.lastEventID],
-                subprotocols: fields.list("Sec-WebSocket-Protocol"))
+                subprotocols: fields.list("Sec-WebSocket-Protocol"), refresh: refresh)
         else { return }
         self.trial?.sent(transfer.number, sent, at: self.loop.now())
         self.takeFindings()

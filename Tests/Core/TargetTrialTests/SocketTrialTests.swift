@@ -220,6 +220,27 @@ import Wire
         #expect(other.rules == [], "its 101 may have been lost")
     }
 
+    @Test func `a token that was exchanged is judged by its own life`() {
+        let answer = #"{"success":true,"data":{"token":"u","expiresIn":600}}"#
+        for (token, wait, rules) in [
+            ("u", 60, [.auth]), ("u", 580, []), ("t", 60, []),
+        ] as [(String, Int64, [TargetRule])] {
+            var target = Self.target()
+            _ = target.openSocket(job: Self.job)
+            target.answer(target.askForToken("t", job: Self.job), 200, answer)
+            target.wait(.seconds(wait))
+            target.answer(target.askForSocket(job: Self.job, token: token), 401, Self.refusal)
+            #expect(target.rules == rules, "\(token) after \(wait) s")
+        }
+        var other = Self.target()
+        other.close(other.askForToken("t", job: Self.job))
+        other.answer(other.askForSocket(job: Self.job), 401, Self.refusal)
+        #expect(other.rules == [], "the answer with the new token may have been lost")
+        var refusing = Self.target()
+        refusing.answer(refusing.askForToken("t", job: Self.job), 401, Self.refusal)
+        #expect(refusing.rules == [.auth])
+    }
+
     private static let refusal =
         #"{"success":false,"error":{"code":"INVALID_TOKEN","message":"m"}}"#
 

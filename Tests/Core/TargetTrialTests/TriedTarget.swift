@@ -41,13 +41,14 @@ struct TriedTarget {
 
     mutating func ask(
         _ method: String, _ path: String, query: String? = nil, device: UInt32 = 1, scan: UInt32 = 1,
-        token: String? = "t", lastEventID: String? = nil, subprotocols: [String] = []
+        token: String? = "t", lastEventID: String? = nil, subprotocols: [String] = [],
+        refresh: TokenRefresh? = nil
     ) -> UInt64 {
         self.last += 1
         if let request = TrialRequest(
             method: method, path: path, query: query, device: DeviceNumber(device), scan: ScanNumber(scan),
             deviceID: "d\(device)", authorization: token.map { "Bearer \($0)" }, lastEventID: lastEventID,
-            subprotocols: subprotocols)
+            subprotocols: subprotocols, refresh: refresh)
         {
             self.trial.sent(self.last, request, at: self.now)
         }
@@ -87,6 +88,12 @@ struct TriedTarget {
             "POST", "/v3/jobs/scans", 202,
             #"{"success":true,"data":{"jobId":"\#(job)","authToken":"\#(token)"}}"#, device: device,
             scan: scan, token: nil)
+    }
+
+    /// Asks for a token in place of an old one.
+    mutating func askForToken(_ old: String, job: String) -> UInt64 {
+        self.ask(
+            "POST", TokenRefresh.path, token: nil, refresh: TokenRefresh(jobId: job, oldToken: old))
     }
 
     mutating func open(job: String = "j", after id: String? = nil) -> UInt64 {
