@@ -46,13 +46,13 @@ extension PhoneAccount {
         case .bookRead:
             return self.isPoor(scan.number, rule, fleet)
                 ? "read with a confidence below \(rule.photoBelow) %, and not uploaded as a photo" : nil
+        case .photoInstead where !settings.reviews && !scan.library.added.isEmpty:
+            return "uploaded as a photo, although an earlier process has filed its book"
         case .photoInstead(.lowConfidence):
-            if !settings.reviews, !scan.library.added.isEmpty {
-                return "uploaded as a photo, although an earlier process has filed its book"
-            }
-            return self.lacksTexts || self.isPoor(scan.number, rule, fleet)
+            return self.isPoor(scan.number, rule, fleet)
                 ? nil : "uploaded as a photo, although what was read is sure enough"
-        case .photoInstead(.noEndpoint): return scan.lookup.complaintOfMissingEndpoint
+        case .photoInstead(.noEndpoint):
+            return self.lacksTexts ? nil : scan.lookup.complaintOfMissingEndpoint
         case .queued(.unexpectedStatus):
             return scan.isPhotoInstead ? nil : scan.lookup.complaintOfMissingPhoto
         case .enriched:

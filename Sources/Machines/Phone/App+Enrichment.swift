@@ -44,9 +44,10 @@ extension App {
 
     // MARK: The photo instead
 
-    /// Whether the book is to be looked up by its photo: its reading is of little use, or the backend has no look-up by text.
-    func isPoor(_ reading: BookReading) -> Bool {
-        self.lacksTexts || reading.confidencePercent < self.profile.upload.photoBelow
+    /// Why the book is to be looked up by its photo; nil if it is looked up by what was read.
+    func photoReason(_ reading: BookReading) -> PhotoReason? {
+        if self.lacksTexts { return .noEndpoint }
+        return reading.confidencePercent < self.profile.upload.photoBelow ? .lowConfidence : nil
     }
 
     static func uploadPhoto(of scan: inout Scan, into effects: inout [PhoneEffect]) {

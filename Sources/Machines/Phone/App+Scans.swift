@@ -122,8 +122,9 @@ extension App {
     ) -> ReadBook {
         guard let index = self.queue.index(of: number), self.queue.scans[index].scan.photo == .preparing
         else { return .text }
-        if self.isPoor(reading), self.filedReading(of: self.queue.scans[index].scan) == nil {
-            self.observe(.photoInstead(.lowConfidence), of: number, at: now, into: &effects)
+        if let reason = self.photoReason(reading), self.filedReading(of: self.queue.scans[index].scan) == nil
+        {
+            self.observe(.photoInstead(reason), of: number, at: now, into: &effects)
             self.queue.update(at: index) { Self.uploadPhoto(of: &$0.scan, into: &effects) }
             return .photo
         }

@@ -89,7 +89,7 @@ extension InvariantRow {
                     $0.phone(.photoInstead(.noEndpoint))
                     $0.scan = ScanNumber(2)
                     $0.capture()
-                    $0.phone(.photoInstead(.lowConfidence))
+                    $0.phone(.photoInstead(.noEndpoint))
                 },
                 outside: .read("the photo of the next book in the next process") {
                     $0.send(.upload, job: nil)
@@ -99,7 +99,7 @@ extension InvariantRow {
                     $0.launch(restored: 1)
                     $0.scan = ScanNumber(2)
                     $0.capture()
-                    $0.phone(.photoInstead(.lowConfidence))
+                    $0.phone(.photoInstead(.noEndpoint))
                 }),
         ],
         scenario: ShippedScenario(name: "text-enrichment"))

@@ -109,7 +109,7 @@ import Testing
                 $0.uploadProblem(404)
                 $0.phone(.photoInstead(.noEndpoint))
                 $0.scan = ScanNumber(1)
-                $0.phone(.photoInstead(.lowConfidence))
+                $0.phone(.photoInstead(.noEndpoint))
             }
         }
         #expect(

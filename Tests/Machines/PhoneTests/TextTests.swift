@@ -121,6 +121,7 @@ import Testing
         phone.capture(2)
         phone.handle(.photoPrepared(scan: ScanNumber(2), bytes: 60, took: nil, reading: TextSample.reading))
         #expect(phone.preparing == [Self.scan, ScanNumber(2)])
+        #expect(phone.payloads.filter { $0 == .photoInstead(.noEndpoint) }.count == 2)
     }
 
     @Test(arguments: [0, 90])
