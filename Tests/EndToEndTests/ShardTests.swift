@@ -279,8 +279,10 @@ extension SideBySide {
             try bytes.dropLast(bytes.count / 2).write(to: series)
             let cut = try await Self.merge(shards, to: merged)
             #expect(cut.code == 98, "\(cut)")
-            let text =
-                "shard 1/2: series.ndjson has \(bytes.count - bytes.count / 2) of its \(bytes.count) bytes"
+            let digits = IntegerFormatStyle<Int>(locale: Locale(identifier: "en_US"))
+            let has = (bytes.count - bytes.count / 2).formatted(digits)
+            let all = bytes.count.formatted(digits)
+            let text = "shard 1/2: series.ndjson has \(has) of its \(all) bytes"
             #expect(try summary().contains(text), "\(cut.output)")
             try FileManager.default.removeItem(at: series)
             let none = try await Self.merge(shards, to: merged)

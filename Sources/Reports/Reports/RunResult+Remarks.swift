@@ -68,9 +68,9 @@ extension LoadRemark {
         case .descriptorsExhausted(let count):
             "\(Figures.count(count, "connection", "connections")) could not be opened: too few file descriptors"
         case .capturesLate(let late, let planned, let limit):
-            "\(late) of \(planned) captures started more than 1 s late (limit: \(limit)): the load was not the requested load"
+            "\(Figures.count(late)) of \(Figures.count(planned, "capture", "captures")) started more than 1 s late (limit: \(Figures.count(limit))): the load was not the requested load"
         case .capturesHeldBack(let held, let planned, let limit, let reason):
-            "\(reason.text): \(held) of \(planned) captures were held back (limit: \(limit))"
+            "\(reason.text): \(Figures.count(held)) of \(Figures.count(planned, "capture", "captures")) were held back (limit: \(Figures.count(limit)))"
         case .phonesHeldBack(let tenths, let reason):
             "\(reason.text): phones of closed groups were held back for \(tenths / 10).\(tenths % 10)% of their time (limit: 1%)"
         case .capacityIsOfMachine(let rate, let lag):
@@ -80,10 +80,11 @@ extension LoadRemark {
         case .shutdownsTimedOut(let phones):
             "\(Figures.count(phones, "phone", "phones")) had not finished shutting down at the time limit"
         case .capturesDeferred(let count):
-            "\(count) captures were skipped because their apps did not become active again"
-        case .capturesSkipped(let count): "\(count) captures were skipped because the run was stopped"
+            "\(Figures.count(count, "capture", "captures")) skipped: the app of the phone did not become active again"
+        case .capturesSkipped(let count):
+            "\(Figures.count(count, "capture", "captures")) skipped: the run was stopped"
         case .resendsBlocked(let count):
-            "\(count) automatic retries of requests on connections that had closed were blocked so that every failure is counted (harmless)"
+            "\(Figures.count(count, "automatic retry", "automatic retries")) on a closed connection blocked, so that every failure is counted (harmless)"
         case .devicesUsedBefore(let phones, let option):
             "the target answered 429 to the first upload of \(Figures.count(phones, "phone", "phones")), whose device ids are from \(option): it still counts what an earlier run uploaded with them"
         }
@@ -94,15 +95,17 @@ extension StartRemark {
     fileprivate var text: String {
         switch self {
         case .photoSkipped(let text): "photo skipped: \(text)"
-        case .photosRejected(let count): "\(count) photos could not be preprocessed"
+        case .photosRejected(let count):
+            "\(Figures.count(count, "photo", "photos")) could not be preprocessed"
         case .stateShortfall(let text): "the state folder is not whole: \(text)"
         case .stateOfOtherSeed(let seed, let run):
             "the state folder is that of seed \(seed), and this run has seed \(run)"
         case .stateWithoutManifest:
             "the state folder is of an earlier version, so it is not known whether its journals are whole"
-        case .stateLinesSkipped(let count): "skipped \(count) damaged lines of the state folder"
+        case .stateLinesSkipped(let count):
+            "skipped \(Figures.count(count, "damaged line", "damaged lines")) of the state folder"
         case .stateWritesTorn(let count):
-            "removed \(count) incomplete writes of an earlier process from the state folder; they were never durable"
+            "removed \(Figures.count(count, "incomplete write", "incomplete writes")) of an earlier process from the state folder; they were never durable"
         case .recordsLost(let lost, let areBooksKnown):
             "records of unfinished scans are missing from the state folder: "
                 + lost.named.joined(separator: ", ") + (lost.more > 0 ? " and \(lost.more) more" : "")
@@ -123,11 +126,14 @@ extension EndRemark {
         case .notReproduced(let tool, let savedBy, let digest, let events):
             "this build (\(tool)) does not reproduce the run of \(savedBy), which saved the plan with digest \(digest) of \(events) events"
         case .linkNotUpdated(let link, let reason): "\(link) could not be updated: \(reason)"
-        case .logFull(let bytes): "events.ndjson is full at \(bytes) bytes: later observations are missing"
+        case .logFull(let bytes):
+            "events.ndjson is full at \(Figures.count(bytes, "byte", "bytes")): later observations are missing"
         case .eventsOmitted(let count):
-            "events.ndjson omits \(count) events that phones ignored, beyond the first \(ObservationLog.ignoredMax) of each phone; the counts include them"
-        case .digest(let digest, let events): "digest \(digest) of \(events) events"
-        case .phonesLeftOut(let count): "SLOs exclude \(count) phones that stay offline"
+            "events.ndjson omits \(Figures.count(count, "event", "events")) that phones ignored, beyond the first \(ObservationLog.ignoredMax) of each phone; the counts include them"
+        // Comparisons hold this text against that of an earlier version.
+        case .digest(let digest, let events):
+            "digest \(digest) of \(events) events"
+        case .phonesLeftOut(let count): "SLOs exclude phones that stay offline: \(Figures.count(count))"
         case .coverage(let met, let all, let missed):
             "fault coverage: reached \(met) of \(all) target situations, those that the faults of the scenario should lead to"
                 + (missed.isEmpty ? "" : "; not reached: \(missed.joined(separator: ", "))")
@@ -147,14 +153,14 @@ extension MergeRemark {
         case .mergedRuns(let seeds):
             "merged from \(seeds.count) runs, seeds " + seeds.map { String($0) }.joined(separator: ", ")
         case .backendsDiffer(let count, let areShards):
-            "the \(areShards ? "shards" : "runs") used \(count) different backends"
+            "the \(areShards ? "shards" : "runs") used \(Figures.count(count)) different backends"
         case .windowsNotJudged(let objectives):
             "objectives for parts of the run cannot be judged, because the merged runs have no series of one time: "
                 + objectives.joined(separator: ", ")
         case .seriesNotWhole:
             "objectives for parts of the run cannot be judged: not all shards have a whole series"
         case .seriesCut(let shard, let file, let bytes, let all, let isJudged):
-            "shard \(shard): \(file) has \(bytes) of its \(all) bytes: "
+            "shard \(shard): \(file) has \(Figures.count(bytes)) of its \(Figures.count(all, "byte", "bytes")): "
                 + (isJudged
                     ? "objectives for parts of the run cannot be judged by it"
                     : "charts over time are incomplete")
@@ -206,9 +212,9 @@ extension HoldReason {
 extension RegionSummary {
     fileprivate var text: String {
         let head =
-            "segmentation: \(self.complete) of \(self.captures) captures complete, \(self.regions) regions"
+            "segmentation: \(Figures.count(self.complete)) of \(Figures.count(self.captures, "capture", "captures")) complete, \(Figures.count(self.regions, "region", "regions"))"
         guard !self.named.isEmpty else { return head }
-        let more = self.more > 0 ? " and \(self.more) more" : ""
+        let more = self.more > 0 ? " and \(Figures.count(self.more)) more" : ""
         return "\(head); incomplete: \(self.named.map(\.text).joined(separator: "; "))\(more)"
     }
 }
