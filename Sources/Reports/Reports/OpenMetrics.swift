@@ -94,13 +94,16 @@ package enum OpenMetrics {
         return [([], .fleet)] + groups.map { ([("group", $0)], .group($0)) }
     }
 
+    private static func perScope(_ result: RunResult, _ value: (MetricScope) -> String?)
+        -> MetricSamples.Samples
+    {
+        Self.scopes(result).compactMap { labels, scope in value(scope).map { (labels, $0) } }
+    }
+
     private static func addMetrics(_ result: RunResult, to samples: inout MetricSamples) {
-        let scopes = Self.scopes(result)
-        func perScope(_ value: (MetricScope) -> String?) -> MetricSamples.Samples {
-            scopes.compactMap { labels, scope in value(scope).map { (labels, $0) } }
-        }
         for metric in LatencyMetric.allCases {
-            let histograms = scopes.compactMap { labels, scope -> (MetricSamples.Labels, HDRHistogram)? in
+            let histograms = Self.scopes(result).compactMap {
+                labels, scope -> (MetricSamples.Labels, HDRHistogram)? in
                 guard case .measured(let histogram) = result.metrics.histogram(metric, of: scope) else {
                     return nil
                 }
@@ -111,7 +114,7 @@ package enum OpenMetrics {
         }
         for metric in RateMetric.allCases {
             func rate(_ path: KeyPath<FailureRate, Int64>) -> MetricSamples.Samples {
-                perScope { scope in
+                Self.perScope(result) { scope in
                     guard case .measured(let rate) = result.metrics.rate(metric, of: scope) else {
                         return nil
                     }
@@ -125,14 +128,10 @@ package enum OpenMetrics {
     }
 
     private static func addCounts(_ result: RunResult, to samples: inout MetricSamples) {
-        let scopes = Self.scopes(result)
-        func perScope(_ value: (MetricScope) -> String?) -> MetricSamples.Samples {
-            scopes.compactMap { labels, scope in value(scope).map { (labels, $0) } }
-        }
         for metric in CountMetric.allCases {
             samples.add(
                 MetricFamily(metric),
-                perScope { scope in
+                Self.perScope(result) { scope in
                     guard case .measured(let count) = result.metrics.count(metric, of: scope) else {
                         return nil
                     }
@@ -142,7 +141,7 @@ package enum OpenMetrics {
         for metric in CostMetric.allCases {
             samples.add(
                 MetricFamily(metric),
-                perScope { scope in
+                Self.perScope(result) { scope in
                     guard case .measured(let cost?) = result.metrics.cost(metric, of: scope) else {
                         return nil
                     }
