@@ -8,8 +8,10 @@ package enum StreamSocket {
     package static let backlogMax: Int32 = 4_096
 
     /// Listens on a numeric address; port 0 lets the system choose. Never shares a port.
-    package static func listen(host: String, port: UInt16) throws(SystemError) -> Descriptor {
-        Descriptor(owning: try SystemError.check("listen", unsafe shim_listen(host, port, Self.backlogMax)))
+    package static func listen(
+        host: String, port: UInt16, backlog: Int32 = Self.backlogMax
+    ) throws(SystemError) -> Descriptor {
+        Descriptor(owning: try SystemError.check("listen", unsafe shim_listen(host, port, backlog)))
     }
 
     /// Begins connecting to a numeric address; the socket is ready for writing once that succeeded or failed

@@ -37,11 +37,13 @@ enum Way: CaseIterable {
 extension ServerBench<ClientPool> {
     convenience init(
         _ way: Way, phones: Int, connectTimeout: Interval = .seconds(10),
-        sources: [String] = []
+        addresses: [String] = ["127.0.0.1"], sources: [String] = []
     ) throws {
         try self.init(isSecure: way.isSecure) { bench in
+            let target = bench.target(
+                connectTimeout: connectTimeout, addresses: addresses, sources: sources)
             let pool = ClientPool(
-                loop: bench.loop, target: bench.target(connectTimeout: connectTimeout, sources: sources),
+                loop: bench.loop, target: target,
                 phones: phones, client: way.client)
             pool.delegate = bench
             return pool
@@ -50,5 +52,16 @@ extension ServerBench<ClientPool> {
 
     func get(_ phone: Int, _ path: String = "/") -> TransferID {
         self.pool.start(self.request(phone, .get, path))
+    }
+
+    /// The upload of a photo, which either client leaves to libcurl.
+    func upload(_ phone: Int, connectPort: UInt16? = nil) -> TransferID {
+        let part = TransferRequest.Part(
+            name: "photo", filename: "a.jpg", contentType: "image/jpeg",
+            content: PhotoSource(head: [1], shared: SharedBytes([UInt8](repeating: 2, count: 1_000))))
+        let id = self.pool.start(
+            self.request(phone, .post, "/scan", body: .multipart([part]), connectPort: connectPort))
+        self.pool.flushPending()
+        return id
     }
 }

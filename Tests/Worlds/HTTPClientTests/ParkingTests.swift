@@ -170,7 +170,7 @@ import Testing
         let bench = scene.bench
         bench.pool.park(phone: 1)
         bench.pool = ClientPool(
-            loop: bench.loop, target: bench.target(connectTimeout: .seconds(1), sources: []), phones: 1,
+            loop: bench.loop, target: bench.target(connectTimeout: .seconds(1)), phones: 1,
             client: way.client)
         #expect(bench.run(until: { scene.ends.allSatisfy { $0 != nil } }))
         #expect(scene.ends == [.fin, .fin, .failed(SystemCode.connectionReset)])

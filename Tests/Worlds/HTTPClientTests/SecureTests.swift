@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: Way.withTLS)
     func `authorities that cannot be read fail as TLS`(way: Way) throws {
         let bench = try Bench(way, phones: 1)
-        var target = bench.target(connectTimeout: .seconds(5), sources: [])
+        var target = bench.target(connectTimeout: .seconds(5))
         target.certificateAuthorities = "/nowhere/ca.pem"
         bench.pool = ClientPool(loop: bench.loop, target: target, phones: 1, client: way.client)
         bench.pool.delegate = bench
@@ -105,7 +105,7 @@ import Testing
     @Test func `where HTTP 2 may be agreed on, libcurl makes all requests`() throws {
         let bench = try Bench(.ownWithTLS, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
-        var target = bench.target(connectTimeout: .seconds(5), sources: [])
+        var target = bench.target(connectTimeout: .seconds(5))
         target.version = .http2
         bench.pool = ClientPool(loop: bench.loop, target: target, phones: 1, client: .own)
         bench.pool.delegate = bench

@@ -9,21 +9,11 @@ import Testing
 /// Sockets that libcurl closes without a word, since they have never carried a request. Their numbers can name sockets of other
 /// phones soon.
 @Suite struct UnusedSocketTests {
-    private static func upload(_ bench: Bench, connectPort: UInt16? = nil) -> TransferID {
-        let part = TransferRequest.Part(
-            name: "photo", filename: "a.jpg", contentType: "image/jpeg",
-            content: PhotoSource(head: [1], shared: SharedBytes([UInt8](repeating: 2, count: 1_000))))
-        let id = bench.pool.start(
-            bench.request(0, .post, "/scan", body: .multipart([part]), connectPort: connectPort))
-        bench.pool.flushPending()
-        return id
-    }
-
     /// A phone whose upload is still connecting.
     private static func connecting(_ way: Way) throws -> (Bench, TransferID) {
         let bench = try Bench(way, phones: 2)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
-        let upload = Self.upload(bench)
+        let upload = bench.upload(0)
         #expect(bench.pool.counts.socketsOpenNow == 1)
         return (bench, upload)
     }
@@ -69,7 +59,7 @@ import Testing
         let listener = try StreamSocket.listen(host: "127.0.0.1", port: 0)
         let port = try StreamSocket.localPort(of: listener.number)
         StreamSocket.close(listener.release())
-        let upload = Self.upload(bench, connectPort: port)
+        let upload = bench.upload(0, connectPort: port)
         #expect(bench.finish(upload))
         #expect(bench.seen[upload] == [.failed(.connectRefused)])
         #expect(bench.pool.counts.socketsOpenNow == 0)

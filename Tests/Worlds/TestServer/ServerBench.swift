@@ -34,9 +34,11 @@ package final class ServerBench<Pool: AnyObject>: TransferDelegate {
         self.server = try TestServer(loop: self.loop, tls: self.certificate?.context)
     }
 
-    package func target(connectTimeout: Interval, sources: [String]) -> CurlTarget {
+    package func target(
+        connectTimeout: Interval, addresses: [String] = ["127.0.0.1"], sources: [String] = []
+    ) -> CurlTarget {
         CurlTarget(
-            port: self.server.port, addresses: ["127.0.0.1"],
+            port: self.server.port, addresses: addresses,
             certificateAuthorities: self.certificate?.authority, version: .http1,
             connectTimeout: connectTimeout, sourceAddresses: sources)
     }
