@@ -78,9 +78,9 @@ try: ## builds one module and runs its tests, as in `make try MODULE=Phone`
 	@if [[ '$(MODULE)Tests.' =~ $(TIMED) ]]; then order=--no-parallel; else order=--parallel; fi; \
 		SWIFTWING_SIM_MODULE='$(MODULE)' swift test --scratch-path $(BUILD)/try $(CHECKS) --quiet $$order
 
-# Tests without a clock or a socket run in parallel. The others run one after another, since some measure times; of those that mostly wait, six run
-# at once, the program and the modules apart: a test that blocks its thread must not keep the others waiting. Those that fail
-# there run again by themselves (.ci/at-once).
+# Tests without a clock or a socket run in parallel; the others run one after another, since some measure times. Of those that
+# mostly wait, six run at once, and those that fail run again by themselves (.ci/at-once): the program first, then the modules,
+# because a test that blocks its thread must not keep others waiting.
 unit: export SWIFTWING_SIM_BINARY := $(CURDIR)/$(BUILD)/tests/release/swiftwing-sim
 unit:
 	@test -x $$SWIFTWING_SIM_BINARY || \
