@@ -13,6 +13,8 @@ import SimBase
     /// Calls libcurl at the end of the turn, where it wants to be called without waiting for anything.
     private var soon: LoopTask?
     private(set) var isDue = false
+    /// Transfers whose socket libcurl has stopped watching while it acted.
+    private var unwatched: [Transfer] = []
     /// Whether transfers may have finished since the pool asked for them.
     var isToBeRead = false
     /// Called after libcurl did something, outside of it.
@@ -34,10 +36,13 @@ import SimBase
         _ = unsafe shim_multi_set_number(raw, CURLMOPT_MAXCONNECTS, connectionsMax)
         _ = unsafe shim_multi_set_socket(
             raw,
-            { _, socket, what, context, _ in
+            { easy, socket, what, context, _ in
                 guard let context = unsafe context else { return 0 }
                 let multi = unsafe Unmanaged<MultiHandle>.fromOpaque(context).takeUnretainedValue()
                 multi.wants(socket, what)
+                if what == CURL_POLL_REMOVE, let transfer = unsafe Transfer.of(easy), transfer.isConnecting {
+                    multi.unwatched.append(transfer)
+                }
                 return 0
             }, context)
         _ = unsafe shim_multi_set_timer(
@@ -72,9 +77,9 @@ import SimBase
     func nextFinished() -> (transfer: Transfer, result: CURLcode)? {
         var result = CURLE_OK
         guard let easy = unsafe shim_multi_next_finished(self.raw, &result),
-            let context = unsafe shim_easy_private(easy)
+            let transfer = unsafe Transfer.of(easy)
         else { return nil }
-        return (unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), result)
+        return (transfer, result)
     }
 
     private func wants(_ socket: Int32, _ what: Int32) {
@@ -111,6 +116,8 @@ import SimBase
         var running: Int32 = 0
         if socket == CURL_SOCKET_TIMEOUT { self.isDue = false }
         _ = unsafe curl_multi_socket_action(self.raw, socket, readiness, &running)
+        for transfer in self.unwatched where transfer.isConnecting { transfer.goOnConnecting() }
+        self.unwatched.removeAll(keepingCapacity: true)
         self.worked(self)
     }
 }

@@ -88,6 +88,12 @@ final class Transfer {
         self.configure(for: target)
     }
 
+    /// The transfer that has the handle; nil for one of libcurl's own.
+    @unsafe static func of(_ easy: UnsafeMutableRawPointer?) -> Transfer? {
+        guard let easy = unsafe easy, let context = unsafe shim_easy_private(easy) else { return nil }
+        return unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    }
+
     /// Forgets the exchange; whoever knows its id is told nothing more.
     func reset() {
         self.generation &+= 1
@@ -128,6 +134,16 @@ final class Transfer {
     /// Resumes sending when there is more data than when libcurl asked.
     func wakeUpload() {
         self.upload?.wake()
+        self.applyPauses()
+    }
+
+    /// Whether the request has a connection to wait for.
+    var isConnecting: Bool { self.request != nil && self.sent == nil }
+
+    /// Has libcurl called again. When an address has not answered in time, libcurl 7.88 turns to the next one, but opens its socket only
+    /// at the next call, which it does not ask for.
+    func goOnConnecting() {
+        _ = unsafe curl_easy_pause(self.easy.raw, CURLPAUSE_RECV | CURLPAUSE_SEND)
         self.applyPauses()
     }
 
