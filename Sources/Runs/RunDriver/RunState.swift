@@ -29,7 +29,7 @@ package struct RunState {
         self.path = try path ?? Self.makeTemporaryFolder()
         do {
             self.lock = try Self.lock(self.path)
-            let folder = try Self.open(self.path, threads: threads, StateFleet(plan))
+            let folder = try Self.open(self.path, threads: threads, StateFleet(plan), isKept: path != nil)
             try Self.checkPhones(folder, plan)
             self.remarks = path == nil ? [] : Self.remarks(folder, StateFleet(plan))
             self.lost = folder.lost
@@ -40,13 +40,15 @@ package struct RunState {
         }
     }
 
-    private static func open(_ path: String, threads: Int, _ fleet: StateFleet) throws -> StateFolder {
+    private static func open(
+        _ path: String, threads: Int, _ fleet: StateFleet, isKept: Bool
+    ) throws -> StateFolder {
         do {
             var folder = try StateFolder(path: path)
             try Self.requireWhole(folder)
             try Self.requireFleet(folder, fleet)
             if folder.fleet == nil { folder.fleet = fleet }
-            _ = try folder.journals(threads: threads)
+            _ = try folder.journals(threads: threads, isKept: isKept)
             return folder
         } catch let error as StateFolder.Failure {
             switch error {

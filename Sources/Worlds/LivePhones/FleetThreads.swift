@@ -46,7 +46,7 @@ package final class FleetThreads {
         self.outcomes = Array(repeating: nil, count: count)
         self.sequences = Array(repeating: ShardSequence(), count: count)
         var state = try StateFolder(path: plan.stateFolder)
-        let locations = try state.journals(threads: count)
+        let locations = try state.journals(threads: count, isKept: state.hasManifest)
         let orders = try locations.map { _ in try Mailbox<FleetOrder>(messagesMax: Self.messagesMax) }
         self.orders = orders
         let shard = plan.shard

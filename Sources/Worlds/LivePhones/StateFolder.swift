@@ -112,15 +112,19 @@ package struct StateFolder: Sendable {
     }
 
     /// Returns the journals for a number of threads: the existing ones if the last run had as many, otherwise
-    /// new ones.
-    package mutating func journals(threads: Int) throws(Failure) -> [StateJournal.Location] {
+    /// new ones. `isKept`: whether another process may read the folder, which then needs a manifest.
+    package mutating func journals(threads: Int, isKept: Bool = true) throws(Failure) -> [StateJournal
+        .Location]
+    {
         precondition(threads > 0, "a folder that nobody writes to")
         if self.layouts.last != threads { self.layouts.append(threads) }
         let locations = (0..<threads).map { thread in
             StateJournal.Location(folder: self.path, layout: self.layouts.count - 1, thread: thread)
         }
-        try StateManifest.add(
-            StateJournal.Location.all(in: self.path) + locations, of: self.fleet, in: self.path)
+        if isKept {
+            try StateManifest.add(
+                StateJournal.Location.all(in: self.path) + locations, of: self.fleet, in: self.path)
+        }
         // All are made before any is written to: their number is the number of threads of the layout.
         do throws(SystemError) {
             for location in locations { _ = try StateJournal(location) }

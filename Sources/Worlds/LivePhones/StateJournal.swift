@@ -55,8 +55,8 @@ package final class StateJournal {
     private var pendingScans = JSONWriter(.numbered, reserving: 512)
 
     private let location: Location
-    /// The line about these journals in the manifest of the folder.
-    private let manifest: StateManifest.Line
+    /// The line about these journals in the manifest; nil in a folder that ends with its process.
+    private let manifest: StateManifest.Line?
 
     /// Opens the journals, or makes them, to write behind what they hold.
     package init(_ location: Location) throws(SystemError) {
@@ -143,7 +143,7 @@ package final class StateJournal {
         try self.write(&self.pendingLibrary, to: self.library)
         try self.write(&self.pendingScans, to: self.scans)
         try self.write(&self.pendingDevices, to: self.devices)
-        try self.manifest.write(self.sizes)
+        try self.manifest?.write(self.sizes)
     }
 
     /// The bytes of the journals.

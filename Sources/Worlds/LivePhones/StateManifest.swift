@@ -189,9 +189,10 @@ struct StateManifest {
         private let file: File
         private let place: Int
 
-        /// Opens the manifest, which has a line for each journal that is written to.
-        init(of location: StateJournal.Location) throws(SystemError) {
+        /// Opens the manifest, which has a line for each journal that is written to. Nil in a folder without a manifest.
+        init?(of location: StateJournal.Location) throws(SystemError) {
             let path = StateManifest.path(in: location.folder)
+            guard FileTree.exists(path) else { return nil }
             let manifest = try? StateManifest(in: location.folder)
             guard let manifest, let index = manifest.lines.firstIndex(where: { $0.location == location })
             else {

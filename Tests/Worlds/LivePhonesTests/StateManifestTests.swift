@@ -48,6 +48,17 @@ import Testing
         #expect(lines.count == 1 + threads + 2 && Set(lines.dropFirst().map(\.count)).count == 1)
     }
 
+    @Test func `a folder that no other process reads has no manifest`() throws {
+        let folder = TemporaryFolder()
+        var state = try StateFolder(path: folder.path)
+        let journal = try StateJournal(
+            try #require(try state.journals(threads: 1, isKept: false).first))
+        journal.store(.put(self.record(1)), of: DeviceNumber(0))
+        try journal.flush()
+        let again = try StateFolder(path: folder.path)
+        #expect(!again.hasManifest && again.unsettled().map(\.scan.scan) == [1])
+    }
+
     @Test(arguments: [
         "devices.journal", "scans.journal", "devices-0.1.journal", "scans-0.1.journal", "devices-1.0.journal",
     ])
