@@ -113,9 +113,9 @@ package struct StateFolder: Sendable {
 
     /// Returns the journals for a number of threads: the existing ones if the last run had as many, otherwise
     /// new ones. `isKept`: whether another process may read the folder, which then needs a manifest.
-    package mutating func journals(threads: Int, isKept: Bool = true) throws(Failure) -> [StateJournal
-        .Location]
-    {
+    package mutating func journals(
+        threads: Int, isKept: Bool = true
+    ) throws(Failure) -> [StateJournal.Location] {
         precondition(threads > 0, "a folder that nobody writes to")
         if self.layouts.last != threads { self.layouts.append(threads) }
         let locations = (0..<threads).map { thread in
