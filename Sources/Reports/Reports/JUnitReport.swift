@@ -116,19 +116,22 @@ enum JUnitReport {
 
     /// The case that fails if the run did not complete or the load generator did not keep up.
     private static func run(_ result: RunResult) -> Case {
-        // An objective that ended the run has a case of its own.
-        let problem: String? =
-            result.failure
-            ?? (result.isTrustworthy ? nil : result.complaints.joined(separator: "; "))
-            ?? (result.unreached.isEmpty
-                ? nil
-                : "target situations not reached: \(result.unreached.map(\.rawValue).joined(separator: ", "))")
-            ?? (result.isInterrupted ? "the run was interrupted" : nil)
-            ?? (result.exitReasons.contains(.objectiveNotJudged)
-                ? result.reasons.joined(separator: "; ") : nil)
+        let problem = Self.problem(of: result)
         return Case(
             name: "run completed, load generator kept up", outcome: problem == nil ? .passed : .error,
             message: problem ?? "", detail: Self.errors(of: result))
+    }
+
+    private static func problem(of result: RunResult) -> String? {
+        if let failure = result.failure { return failure }
+        if !result.isTrustworthy { return result.complaints.joined(separator: "; ") }
+        if !result.unreached.isEmpty {
+            return
+                "target situations not reached: \(result.unreached.map(\.rawValue).joined(separator: ", "))"
+        }
+        if result.isInterrupted { return "the run was interrupted" }
+        // An objective that ended the run has a case of its own.
+        return result.exitReasons.contains(.objectiveNotJudged) ? result.reasons.joined(separator: "; ") : nil
     }
 
     /// Errors that the report lists.
