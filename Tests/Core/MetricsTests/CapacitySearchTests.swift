@@ -112,17 +112,18 @@ import Testing
     }
 
     @Test func `a step lasts three times p95, its first third is not judged`() throws {
+        func at(_ second: Int64) -> Instant { .zero + .seconds(second) }
         var search = CapacitySearch(
             RateSteps(
                 from: Self.rate(10), by: Self.rate(10), to: Self.rate(20), every: .seconds(9), refine: 0))
-        #expect(search.window == .zero + .seconds(3)..<(.zero + .seconds(8)))
-        #expect(search.decidesAt == .zero + .seconds(8))
+        #expect(search.window == at(3)..<at(8))
+        #expect(search.decidesAt == at(8))
         // 3 x 4 s are 12 s.
         #expect(search.decide(try Self.evidence(p95: 4)) == .hold(.seconds(3)))
-        #expect(search.window == .zero + .seconds(4)..<(.zero + .seconds(11)))
+        #expect(search.window == at(4)..<at(11))
         #expect(search.decide(try Self.evidence(p95: 4)) == .next(Self.rate(20)))
-        #expect(search.window == .zero + .seconds(15)..<(.zero + .seconds(20)))
-        #expect(search.done.map(\.to) == [.zero + .seconds(12)])
+        #expect(search.window == at(15)..<at(20))
+        #expect(search.done.map(\.to) == [at(12)])
     }
 
     @Test func `a step that fails is not made longer without end`() throws {

@@ -99,17 +99,17 @@ import Testing
     }
 
     @Test func `a fault that comes and goes has spans while any phone is under it`() {
+        func at(_ second: Int64) -> Instant { .zero + .seconds(second) }
         func fault(_ what: FaultObservation, _ second: Int64, _ device: UInt32) -> Observation {
-            Observation(
-                at: .zero + .seconds(second), device: DeviceNumber(device), scan: .none, what: .fault(what))
+            Observation(at: at(second), device: DeviceNumber(device), scan: .none, what: .fault(what))
         }
         let timeline = Self.timeline(
             [
                 fault(.began(fault: 0), 1, 1), fault(.began(fault: 0), 2, 2), fault(.ended(fault: 0), 3, 1),
                 fault(.ended(fault: 0), 5, 2), fault(.began(fault: 0), 8, 1),
             ], faults: 1)
-        #expect(timeline.faults[0].spans.map(\.from) == [.zero + .seconds(1), .zero + .seconds(8)])
-        #expect(timeline.faults[0].spans.map(\.to) == [.zero + .seconds(5), nil])
+        #expect(timeline.faults[0].spans.map(\.from) == [at(1), at(8)])
+        #expect(timeline.faults[0].spans.map(\.to) == [at(5), nil])
         #expect(timeline.faults[0].count == 3)
     }
 

@@ -29,6 +29,7 @@ import Wire
                 retryable: true)
             : ErrorData(
                 jobId: job.id, code: "INVALID_FILE", message: "The photo cannot be used.", retryable: false)
+        let code = try #require(data.code)
         let text = String(decoding: JSON.encode(data), as: UTF8.self)
         for stream in [exchange, other] {
             #expect(bench.positions(stream) == [-1, 1, 2, 3])
@@ -39,7 +40,7 @@ import Wire
         #expect(
             effects.payloads.suffix(7) == [
                 .fault(Self.firing),
-                .backend(.failed(job: job.id, code: data.code ?? "", retryable: data.retryable ?? false)),
+                .backend(.failed(job: job.id, code: code, retryable: isRetryable)),
                 .backend(
                     .eventWritten(
                         job: job.id, id: "1769947206001-error", position: 3, kind: .error, replayed: false)),
