@@ -92,17 +92,21 @@ extension SideBySide {
             async throws
         {
             let scratch = try Scratch()
-            for (index, mistake) in Self.refused.enumerated() {
+            let files = try Self.refused.enumerated().map { index, mistake in
                 let text = mistake.text.replacing("GROUP", with: Self.group)
-                let file = try scratch.file("\(index).scenario", Data("scenario: 1\n\(text)\n".utf8)).path
-                let valid = try await self.validate([file])
-                let lines = valid.output.split(separator: "\n")
-                #expect(valid.code == 1 && !lines.isEmpty, "\(text): \(valid)")
+                return try scratch.file("\(index).scenario", Data("scenario: 1\n\(text)\n".utf8)).path
+            }
+            let valid = try await self.validate(files)
+            #expect(valid.code == 1 && valid.complaint.isEmpty, "\(valid)")
+            let complaints = valid.output.split(separator: "\n")
+            for (mistake, file) in zip(Self.refused, files) {
+                let lines = complaints.filter { $0.hasPrefix("\(file): ") }
+                #expect(!lines.isEmpty, "\(mistake.text)")
                 #expect(
                     lines.allSatisfy { $0.hasPrefix("\(file): \(mistake.place): ") },
-                    "\(text): \(valid.output)")
+                    "\(mistake.text): \(lines)")
                 let check = try await Binary.run(["check", file])
-                #expect(check.code == 65, "\(text): \(check)")
+                #expect(check.code == 65, "\(mistake.text): \(check)")
             }
         }
 
