@@ -252,10 +252,13 @@ class Page:
 
     def greedy(self, where):
         """Which quirks to mend, one after the other: each time the one of all, or else the pair, after which most scans are
-        completed, as long as there is one that completes more."""
+        completed, as long as there is one that completes more, and until as many are completed as without any quirk."""
+        floor = self.runs.of(where, self.mended).completed
         client, steps = self.app, []
         while True:
             now = self.runs.of(where, client).completed
+            if now >= floor:
+                return steps
             left = [quirk.key for quirk in self.own if quirk.key not in client.off]
             for size in (1, 2):
                 sets = list(itertools.combinations(left, size))
@@ -454,8 +457,7 @@ class Page:
         steps, all_mended = self.greedy(LIVE), self.runs.of(LIVE, self.mended)
         text = wrapped(LIVE_FIRST % (app.completed, app.captured)) + "\n" + self.first(LIVE, steps)
         contract = self.runs.of(LIVE, self.contract)
-        return text + "\n" + wrapped(LIVE_REST % (
-            self.runs.of(LIVE, steps[-1][1]).completed, all_mended.completed, all_mended.waiting, contract.completed))
+        return text + "\n" + wrapped(LIVE_REST % (all_mended.completed, all_mended.waiting, contract.completed))
 
     def rest(self, steps):
         """The quirks that the order leaves out."""
@@ -541,9 +543,9 @@ that Q11 has no effect. Each job sends progress without a message (Q6) and `resu
 same train, the app completes %d of %d scans with it. Mend first:"""
 
 LIVE_REST = """\
-Each step is the quirk, or the pair, by which most scans are completed in addition, until none completes more than %d. With
-all quirks mended, %d scans are completed and %d wait, most of them because the first `completed` event of this backend has no
-`resultsUrl`: mend `results.needs-address`, which has no number, as well. `contract` completes %d."""
+Each step is the quirk, or the pair, by which most scans are completed in addition, until as many are completed as with all
+quirks mended. With these, %d scans are completed and %d wait, most of them because the first `completed` event of this backend
+has no `resultsUrl`: mend `results.needs-address`, which has no number, as well. `contract` completes %d."""
 
 LEGEND = """\
 A scan that waits is in the phone's durable queue. A refused one was shown to the user as failed for good. A lost one is neither
