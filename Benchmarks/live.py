@@ -7,6 +7,7 @@ the cleanup. The server is Benchmarks/reference/server.c. The clients are
     ours      swiftwing-sim run --target
     c         Benchmarks/reference/client.c, on the same libcurl
     locust    Benchmarks/reference/locustfile.py, FastHttpUser
+    k6        Benchmarks/reference/k6.js: its streams are read at their end, and it writes no line for a job
 
 Each client has one processor, the server another. Loads:
 
@@ -18,7 +19,7 @@ Each client has one processor, the server another. Loads:
     one                       one phone with an open stream, whose memory is subtracted from that of the others
     threads1, threads2        400 journeys a second of ours with one thread and with two, on all processors
 
-    Benchmarks/live.py [--rounds N] [--seconds S] [--only LOAD,...] [--programs ours,c,locust]
+    Benchmarks/live.py [--rounds N] [--seconds S] [--only LOAD,...] [--programs ours,c,locust,k6]
                        [--binary PROGRAM]
 
 Processor time a journey is that of the client's process in a window without the beginning and the end of the run, divided
@@ -49,7 +50,7 @@ from common import BINARY, ROOT, Others, ended, listening, on, percentiles, proc
 
 REFERENCE = ROOT / "Benchmarks/reference"
 BUILT = ROOT / ".build/bench"
-LOCUST = BUILT / "venv/bin/locust"
+INSTALLED = {name: BUILT / "venv/bin" / name for name in ("locust", "k6")}
 # Prepared for upload, it has 233 KB.
 PHOTO = "shelves/shelf-3-landscape-dark.jpg"
 CLIENT_CORE, SERVER_CORE = 0, 1
@@ -90,7 +91,7 @@ class Load:
         return range(processors()) if self.is_spread else [CLIENT_CORE]
 
 
-ALL = ("ours", "c", "locust")
+ALL = ("ours", "c", "locust", "k6")
 
 
 def loads(half_rate):
@@ -230,14 +231,28 @@ class Locust(WithJobs):
         settings = {"PHOTO": BUILT / "photo.jpg", "JOBS": self.jobs_path, "COUNTS": self.output, "RATE": load.rate,
                     "SECONDS": seconds}
         self.process = subprocess.Popen(
-            [LOCUST, "-f", REFERENCE / "locustfile.py", "--headless", "--only-summary",
+            [INSTALLED["locust"], "-f", REFERENCE / "locustfile.py", "--headless", "--only-summary",
              "--host", server.url, "-u", str(load.phones), "-r", str(load.phones), "-t", f"{round(seconds + 60)}s",
              "--stop-timeout", "60"],
             env=os.environ | {name: str(value) for name, value in settings.items()},
             stdout=subprocess.DEVNULL, stderr=(folder / "locust.log").open("w"), preexec_fn=on(*load.cores))
 
 
-PROGRAMS = {"ours": Ours, "c": C, "locust": Locust}
+class K6(WithJobs):
+    def __init__(self, load, server, seconds, folder):
+        self.output = folder / "k6.json"
+        settings = {"BASE": server.url, "PHOTO": BUILT / "photo.jpg", "COUNTS": self.output, "PHONES": load.phones,
+                    "RATE": load.rate, "SECONDS": round(seconds)}
+        self.process = subprocess.Popen(
+            [INSTALLED["k6"], "run", "--quiet", "--no-usage-report", REFERENCE / "k6.js"],
+            env=os.environ | {name: str(value) for name, value in settings.items()},
+            stdout=subprocess.DEVNULL, stderr=(folder / "k6.log").open("w"), preexec_fn=on(*load.cores))
+
+    def latencies(self):
+        return {}
+
+
+PROGRAMS = {"ours": Ours, "c": C, "locust": Locust, "k6": K6}
 
 
 def resident_bytes(process):
@@ -385,7 +400,7 @@ def ratios(rounds, phones):
         "events.ours/c": share(figure("events", "ours", "cpuUsAnEvent"), figure("events", "c", "cpuUsAnEvent")),
     }
     for load in ("closed100", "closed400", "closed2000", "closed4000", "open500", "half"):
-        for other in ("c", "locust"):
+        for other in ("c", "locust", "k6"):
             found[f"{load}.ours/{other}"] = share(figure(load, "ours", "cpuMs"), figure(load, other, "cpuMs"))
     for load in ("half", "open500"):
         for other in ("c", "locust"):
@@ -421,8 +436,9 @@ def main():
     wanted = options.only.split(",") if options.only else names
     if unknown := set(wanted) - set(names) | set(programs) - set(ALL):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; loads are {', '.join(names)}")
-    if "locust" in programs and not LOCUST.exists():
-        parser.error("Locust is not installed: run `.ci/packages bench`, or use --programs ours,c")
+    for name, path in INSTALLED.items():
+        if name in programs and not path.exists():
+            parser.error(f"{name} is not installed: run `.ci/packages bench`, or use --programs ours,c")
     build()
     rounds, half_rate = [], None
     for number in range(options.rounds):
