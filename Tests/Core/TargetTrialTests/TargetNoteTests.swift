@@ -306,7 +306,10 @@ import Wire
         #expect(target.notes == [TargetNote](repeating: .unknownLink, count: count))
     }
 
-    @Test(arguments: [("1", 0), ("31622300", 0), ("1738419600000", 1), ("soon", 0)])
+    @Test(arguments: [
+        ("1", 0), ("31622300", 0), ("1738419600000", 1), ("soon", 0), ("\(Int64.min)", 0),
+        ("\(Int64.max)", 1),
+    ])
     func `the reset of a limit is in seconds`(value: String, count: Int) {
         var target = TriedTarget()
         let id = target.ask("POST", "/v3/jobs/scans", token: nil)

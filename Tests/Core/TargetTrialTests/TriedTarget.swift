@@ -62,15 +62,24 @@ struct TriedTarget {
     ) {
         let wait = retryAfter.map { [HeaderField("Retry-After", $0)] } ?? []
         let fields = HeaderFields([HeaderField("Content-Type", type)] + wait + others)
-        self.trial.replied(id, TrialHead(status: status, fields), at: self.now)
+        self.begin(id, status, fields)
         if !body.isEmpty { self.trial.received(id, Array(body.utf8), at: self.now) }
         if type != "text/event-stream" { self.trial.ended(id, isWhole: true, at: self.now) }
         self.collect()
     }
 
+    /// A whole answer, in pieces.
+    mutating func answer(
+        _ id: UInt64, _ status: Int, _ fields: HeaderFields, pieces: [[UInt8]], isWhole: Bool
+    ) {
+        self.begin(id, status, fields)
+        for piece in pieces where !piece.isEmpty { self.trial.received(id, piece, at: self.now) }
+        self.close(id, isWhole: isWhole)
+    }
+
     /// The head of an answer whose body is still to come.
-    mutating func begin(_ id: UInt64, _ status: Int) {
-        self.trial.replied(id, TrialHead(status: status, HeaderFields([])), at: self.now)
+    mutating func begin(_ id: UInt64, _ status: Int, _ fields: HeaderFields = HeaderFields([])) {
+        self.trial.replied(id, TrialHead(status: status, fields), at: self.now)
         self.collect()
     }
 
