@@ -255,10 +255,7 @@ class Page:
         completed, as long as there is one that completes more, and until as many are completed as without any quirk."""
         floor = self.runs.of(where, self.mended).completed
         client, steps = self.app, []
-        while True:
-            now = self.runs.of(where, client).completed
-            if now >= floor:
-                return steps
+        while (now := self.runs.of(where, client).completed) < floor:
             left = [quirk.key for quirk in self.own if quirk.key not in client.off]
             for size in (1, 2):
                 sets = list(itertools.combinations(left, size))
@@ -268,9 +265,10 @@ class Page:
                 if self.runs.of(where, client.without(*best)).completed > now:
                     break
             else:
-                return steps
+                break
             client = client.without(*best)
             steps.append((best, client))
+        return steps
 
     def keeping(self):
         """The quirk that, mended alone in the app as it is, leaves the fewest lost scans, where it only keeps them."""
@@ -543,9 +541,9 @@ that Q11 has no effect. Each job sends progress without a message (Q6) and `resu
 same train, the app completes %d of %d scans with it. Mend first:"""
 
 LIVE_REST = """\
-Each step is the quirk, or the pair, by which most scans are completed in addition, until as many are completed as with all
-quirks mended. With these, %d scans are completed and %d wait, most of them because the first `completed` event of this backend
-has no `resultsUrl`: mend `results.needs-address`, which has no number, as well. `contract` completes %d."""
+Each step is the quirk, or the pair, by which most scans are completed in addition, until none completes more or as many are
+completed as with all quirks mended. With these, %d scans are completed and %d wait, most of them because the first `completed`
+event of this backend has no `resultsUrl`: mend `results.needs-address`, which has no number, as well. `contract` completes %d."""
 
 LEGEND = """\
 A scan that waits is in the phone's durable queue. A refused one was shown to the user as failed for good. A lost one is neither

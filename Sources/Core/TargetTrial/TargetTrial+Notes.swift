@@ -149,7 +149,7 @@ extension TargetTrial {
     mutating func noteReset(_ head: TrialHead, _ request: TrialRequest, _ id: UInt64, at now: Instant) {
         guard let text = head.limitReset, let reset = Int64(text) else { return }
         let seconds = (self.rules.wallClockAtZero + now.milliseconds) / 1_000
-        // The number is the target's, and may be the least there is: nothing is taken from it.
+        // `reset` can be Int64.min, so nothing is subtracted from it.
         guard reset > seconds + Self.secondsAheadMax else { return }
         self.note(.resetTime, request, id, at: now, "a time more than a year ahead", excerpt: text)
     }

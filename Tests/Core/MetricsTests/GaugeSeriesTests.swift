@@ -49,7 +49,9 @@ import Testing
         sum.add(least: 1, most: 2, upTo: .zero + .milliseconds(1_500))
         sum.add(least: 3, most: 3, upTo: .zero + .milliseconds(3_000))
         sum.add(self.series([(10, 20), (30, 40)]))
-        #expect(sum.samples.map { ($0.to - .zero).wholeMilliseconds } == [1_000, 1_500, 2_000, 3_000])
+        #expect(
+            sum.samples.map(\.to.nanoseconds)
+                == [1_000_000_000, 1_500_000_000, 2_000_000_000, 3_000_000_000])
         #expect(sum.samples.map(\.least) == [11, 31, 33, 3])
         #expect(sum.samples.map(\.most) == [22, 42, 43, 3])
     }

@@ -1,6 +1,7 @@
 import SimBase
 import SimTestSupport
 import Talaria
+import TargetTrial
 import Testing
 import Wire
 
@@ -60,6 +61,14 @@ import Wire
             target.wait(.milliseconds(Int64(draw(40_000, 5))))
         }
         return target
+    }
+
+    @Test func `the damage breaks rules of several kinds`() {
+        var broken: Set<TargetRule> = []
+        for number in 0..<200 as Range<UInt64> {
+            broken.formUnion(Self.battered(FuzzCase(seed: 0x5EED, number: number), isCut: false).rules)
+        }
+        #expect(broken.count >= 8, "\(broken)")
     }
 
     @Test func `whatever a target answers, its judge goes on, and the cuts do not show`() {
