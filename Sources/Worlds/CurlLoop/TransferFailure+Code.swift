@@ -25,6 +25,9 @@ extension Transfer {
             message: words.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : words)
     }
 
+    /// `CURLE_TOO_LARGE`, which the header of 7.88 does not have; libcurl returns it from 8.6 on.
+    private static let tooLarge = CURLcode(rawValue: 100)
+
     private func kind(of result: CURLcode, _ code: Int32) -> TransportFailure {
         if self.isHeadTooLong { return .malformed }
         if SystemCode.isDescriptorShortage(self.socketError) { return .descriptorsExhausted }
@@ -54,8 +57,10 @@ extension Transfer {
             return .malformed
         case CURLE_BAD_FUNCTION_ARGUMENT where self.sent != nil && !self.isHeadComplete:
             return .malformed  // libcurl's word for a folded line that has no line before it.
-        case CURLE_OUT_OF_MEMORY where self.sent != nil && !self.isHeadComplete:
-            return .malformed  // libcurl's word for a field beyond its own limit (100 KB).
+        // What libcurl says of a field beyond its own limit (100 KB).
+        case CURLE_OUT_OF_MEMORY where self.sent != nil && !self.isHeadComplete,
+            Self.tooLarge where self.sent != nil && !self.isHeadComplete:
+            return .malformed
         default:
             // CURLcode is open: the rest are bad options, no memory, and protocols that are switched off.
             return .other
