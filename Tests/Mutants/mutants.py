@@ -526,8 +526,8 @@ class Session:
             self.healthy[run] = outcome
             # What a scenario expects to be broken ends with 0.
             if outcome.broken or outcome.code != 0:
-                print("without any bug %s ends with %s: %s" % (
-                    described(run), outcome.code, ", ".join(outcome.broken + outcome.missed)))
+                reasons = outcome.broken + outcome.missed + [text for text in [outcome.failure] if text]
+                print("without any bug %s ends with %s: %s" % (described(run), outcome.code, ", ".join(reasons)))
         for copy in copies:
             simulated = [run for run in plan if run.world == "virtual"]
             for run, outcome in zip(simulated, pool.map(lambda run: self.play(copy.binary, run), simulated)):
