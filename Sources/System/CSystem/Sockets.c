@@ -230,6 +230,18 @@ int shim_peer_is_gone(int fd) {
     return poll(&ready, 1, 0) > 0 && (ready.revents & gone) != 0;
 }
 
+int shim_is_reset(int fd) {
+#ifdef __linux__
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_state == TCP_CLOSE;
+#else
+    struct tcp_connection_info info;
+    socklen_t length = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &length) == 0 && info.tcpi_state == TSI_S_CLOSED;
+#endif
+}
+
 int shim_shut_down(int fd) { return shim_result(shutdown(fd, SHUT_RDWR)); }
 
 int shim_unsent_bytes(int fd) {

@@ -118,6 +118,10 @@ package enum StreamSocket {
     /// read may hide it.
     package static func isPeerGone(_ socket: Int32) -> Bool { shim_peer_is_gone(socket) != 0 }
 
+    /// Whether the peer has reset a connection that this side has not closed. The error of a socket is given once, and whoever reads
+    /// next sees an end; this can be asked for again.
+    package static func isReset(_ socket: Int32) -> Bool { shim_is_reset(socket) != 0 }
+
     /// Takes a port on loopback that has no listener and cannot be taken by others while the descriptor is
     /// open: connecting to it is refused.
     package static func reserveClosedPort() throws(SystemError) -> Descriptor {

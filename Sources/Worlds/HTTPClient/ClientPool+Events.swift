@@ -92,6 +92,8 @@ extension ClientPool {
         case .bytes(let count) where channel.tls == nil:
             outcome = channel.machine.received(self.received[..<count], into: &self.events)
         case .bytes(let count): outcome = self.receiveWithTLS(count, channel, at: now)
+        case .end where self.isResetOfBorrowed(channel):
+            outcome = channel.machine.failed(SystemCode.connectionReset)
         case .end: outcome = channel.machine.ended(into: &self.events)
         case .wouldBlock: return
         case .failed(let code): outcome = channel.machine.failed(code)
@@ -105,6 +107,12 @@ extension ClientPool {
         } else if self.deliver(channel.id, of: channel.phone, head, at: now) {
             self.follow(channel, outcome)
         }
+    }
+
+    /// Whether the end of a connection is a reset whose error libcurl has taken: it reads a byte of the connections that it keeps to
+    /// see whether they live.
+    private func isResetOfBorrowed(_ channel: ClientChannel) -> Bool {
+        channel.line != nil && StreamSocket.isReset(channel.socket)
     }
 
     /// Puts the pieces of the body that were read together, and returns the head.

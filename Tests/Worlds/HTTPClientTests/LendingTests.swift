@@ -62,6 +62,25 @@ import Testing
         #expect(bench.server.connections.map(\.requests.count) == [2, 1])
     }
 
+    /// When libcurl makes a connection, at most once a second, it looks at those that it keeps, and a look takes the error of a
+    /// socket away.
+    @Test func `a reset at which libcurl has looked first is a reset`() throws {
+        let bench = try Bench(.own, phones: 2)
+        bench.server.answer = { connection, request in
+            guard request.line.hasPrefix("GET") else { return connection.reply("200 OK", body: "ok") }
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        }
+        #expect(bench.finish(bench.upload(0)))
+        let stream = bench.get(0)
+        let began = bench.loop.now()
+        #expect(bench.run(until: { bench.loop.now() - began > .milliseconds(1_100) }))
+        #expect(bench.seen[stream] == [.head(200)])
+        bench.server.connections[0].reset()
+        let other = bench.upload(1)
+        #expect(bench.finish(other))
+        #expect(bench.seen[stream] == [.head(200), .failed(.reset)])
+    }
+
     @Test func `a connection of the client's own is libcurl's from the first upload on, and used by both`()
         throws
     {

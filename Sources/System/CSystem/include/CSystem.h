@@ -101,6 +101,10 @@ int shim_shut_down_sending(int fd);
 /// Whether the peer has closed its end, or the connection is dead, without reading.
 int shim_peer_is_gone(int fd);
 
+/// Whether the connection of a TCP socket that this side has not closed is over in both directions: the peer has reset it. Unlike
+/// its error, that stays to be asked for.
+int shim_is_reset(int fd);
+
 int shim_shut_down(int fd);
 
 /// Bytes written to the socket that the peer has not acknowledged (Linux) or that are not sent yet (macOS).
