@@ -64,7 +64,8 @@ import Testing
 
     /// When libcurl makes a connection, at most once a second, it looks at those that it keeps, and a look takes the error of a
     /// socket away.
-    @Test func `a reset at which libcurl has looked first is a reset`() throws {
+    @Test(arguments: [true, false])
+    func `a reset at which libcurl has looked first is a reset, and a close is none`(isReset: Bool) throws {
         let bench = try Bench(.own, phones: 2)
         bench.server.answer = { connection, request in
             guard request.line.hasPrefix("GET") else { return connection.reply("200 OK", body: "ok") }
@@ -75,10 +76,10 @@ import Testing
         let began = bench.loop.now()
         #expect(bench.run(until: { bench.loop.now() - began > .milliseconds(1_100) }))
         #expect(bench.seen[stream] == [.head(200)])
-        bench.server.connections[0].reset()
+        if isReset { bench.server.connections[0].reset() } else { bench.server.connections[0].close() }
         let other = bench.upload(1)
         #expect(bench.finish(other))
-        #expect(bench.seen[stream] == [.head(200), .failed(.reset)])
+        #expect(bench.seen[stream] == [.head(200), .failed(isReset ? .reset : .closedEarly)])
     }
 
     @Test func `a connection of the client's own is libcurl's from the first upload on, and used by both`()
