@@ -14,9 +14,9 @@ BINARY := $(BUILD)/release/swiftwing-sim
 FLAGS ?=
 CHECKS := --explicit-target-dependency-import-check error
 
-# The program and its modules, optimized, with all checks of a debug build: of indexes into borrowed memory, for example.
-# In a folder of its own, since testable code differs from the shipped code.
-TESTABLE := -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug --scratch-path $(BUILD)/tests
+# The program and its modules as Package.swift sets them for the tests, in a folder of its own, since they are not the shipped code.
+TESTABLE := -c release --scratch-path $(BUILD)/tests
+unit fuzz: export SWIFTWING_SIM_FOR_TESTS := 1
 
 # TIMED: the test targets that use a clock or a socket. WAITING: the tests of these that mostly wait, and run at once.
 TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|HTTPClient|LivePhones|LiveServer)Tests[.]

@@ -232,28 +232,43 @@ let modules = [
 /// Modules of `Worlds` that are pure like the machines that they run.
 let pureWorlds: Set = ["Plan", "VirtualWorld", "RunSetup", "Search"]
 
-let strict: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
+/// Modules in which a run spends little of its time. For the tests they are not optimized, since most of their build is that.
+let seldomRun: Set = [
+    "ClientTrial", "TargetTrial", "LocustWorker", "LocustConnection", "LocustRuns", "Tracing", "RunSetup",
+    "ScenarioFile", "RunArchive", "Reports", "RunComparison", "Dashboard", "RunDriver", "Campaigns",
 ]
+
+/// Set by the Makefile for the build of the tests: the sources are testable, and have all checks of a debug build (of indexes into
+/// borrowed memory, for example).
+let isForTests = Context.environment["SWIFTWING_SIM_FOR_TESTS"] != nil
+
+let strict: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + (isForTests ? [.unsafeFlags(["-enable-testing", "-assert-config", "Debug"])] : [])
 
 // Without the concurrency module, a `Task` or a `ContinuousClock` does not compile.
 let withoutConcurrency: SwiftSetting = .unsafeFlags([
     "-Xfrontend", "-disable-implicit-concurrency-module-import",
 ])
 
-// Swift Testing's macros expand to code that strict memory safety would flag. The tests run optimized modules: to optimize
-// the tests as well takes longer than they take to run. Nothing imports a test module, so its macros are expanded once, not
-// once more for its interface; the macros name the lines that fail, so that debug information is not needed.
+// The tests run optimized modules: to optimize the tests as well takes longer than they take to run. Nothing imports a test
+// module, so its macros are expanded once, not once more for its interface; the macros name the lines that fail, so that debug
+// information is not needed (`-gnone` alone would have no effect: SwiftPM puts its own `-g` after these flags).
+let unoptimized: SwiftSetting = .unsafeFlags(
+    ["-Onone", "-Xfrontend", "-gnone", "-no-emit-module-separately-wmo"], .when(configuration: .release))
+
+// Swift Testing's macros expand to code that strict memory safety would flag.
 let strictForTests: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
-    .unsafeFlags(["-Onone", "-gnone", "-no-emit-module-separately-wmo"], .when(configuration: .release)),
+    unoptimized,
 ]
 
 func dependencies(_ names: [String]) -> [Target.Dependency] { names.map { .init(stringLiteral: $0) } }
@@ -286,17 +301,20 @@ func isKnown(_ library: String) -> Bool {
 
 func target(_ module: Module) -> Target {
     let isPure = module.layer.isPure || pureWorlds.contains(module.name)
+    let isUnoptimized = isForTests && seldomRun.contains(module.name)
     return .target(
         name: module.name, dependencies: dependencies(module.imports),
         path: "Sources/\(module.layer.rawValue)/\(module.name)",
-        swiftSettings: isPure ? strict + [withoutConcurrency] : strict)
+        swiftSettings: strict + (isPure ? [withoutConcurrency] : [])
+            + (isUnoptimized ? [unoptimized] : []))
 }
 
 func tests(_ module: Module) -> Target {
     .testTarget(
         name: "\(module.name)Tests",
         dependencies: dependencies([module.name, "SimTestSupport"] + module.imports + module.testImports),
-        path: "Tests/\(module.layer.rawValue)/\(module.name)Tests", swiftSettings: strictForTests)
+        path: "Tests/\(module.layer.rawValue)/\(module.name)Tests",
+        swiftSettings: strictForTests)
 }
 
 let package = Package(
@@ -334,11 +352,11 @@ let package = Package(
             .target(
                 name: "SimTestSupport", dependencies: ["SimBase", "JSON", "Talaria"],
                 path: "Tests/SimTestSupport",
-                swiftSettings: strict),
+                swiftSettings: strict + [unoptimized]),
             // Scripted observations for the tests of what judges them.
             .target(
                 name: "Histories", dependencies: ["SimBase", "Talaria", "Observations", "Ledger"],
-                path: "Tests/Judging/Histories", swiftSettings: strict),
+                path: "Tests/Judging/Histories", swiftSettings: strict + [unoptimized]),
             // OpenSSL's client, for the tests of the server's side of TLS.
             .target(
                 name: "TLSClient", dependencies: ["COpenSSL"], path: "Tests/Worlds/TLSClient",
@@ -353,14 +371,15 @@ let package = Package(
                 dependencies: dependencies([
                     "SimBase", "Metrics", "Talaria", "Ledger", "RunJudge", "RunArchive",
                 ]),
-                path: "Tests/Reports/ReportSamples", swiftSettings: strict),
+                path: "Tests/Reports/ReportSamples", swiftSettings: strict + [unoptimized]),
         ]
         + modules.map(tests)
         + [
             // What the tests read stays where it lies.
             .testTarget(
                 name: "EndToEndTests", dependencies: ["swiftwing-sim", "SimBase", "CSV", "Wire"],
-                exclude: ["Fixtures", "Goldens", "Tools"], swiftSettings: strictForTests),
+                exclude: ["Fixtures", "Goldens", "Tools"],
+                swiftSettings: strictForTests),
             .testTarget(name: "TidyTests", swiftSettings: strictForTests),
         ]
 )
