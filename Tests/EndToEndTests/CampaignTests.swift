@@ -184,7 +184,7 @@ extension SideBySide {
             let scratch = try Scratch()
             defer { withExtendedLifetime(scratch) {} }
             let words = [
-                "--seeds", "1..40", "--profile", "swiftwing-head", "--set", "fleet.commuters.quirk-11=off",
+                "--seeds", "1..10", "--profile", "swiftwing-head", "--set", "fleet.commuters.quirk-11=off",
             ]
             let known = try await CampaignSearch.run(
                 words + ["--known-breaks"], in: scratch.folder.appending(path: "known"))
