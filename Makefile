@@ -14,9 +14,9 @@ BINARY := $(BUILD)/release/swiftwing-sim
 FLAGS ?=
 CHECKS := --explicit-target-dependency-import-check error
 
-# The program and its modules as Package.swift sets them for the tests, in a folder of its own, since they are not the shipped code.
+# The program and its modules as Package.swift sets them for the tests (SWIFTWING_SIM_FOR_TESTS), which is not the code that is
+# shipped: in a folder of its own.
 TESTABLE := -c release --scratch-path $(BUILD)/tests
-unit fuzz: export SWIFTWING_SIM_FOR_TESTS := 1
 
 # TIMED: the test targets that use a clock or a socket. WAITING: the tests of these that mostly wait, and run at once.
 TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|HTTPClient|LivePhones|LiveServer)Tests[.]
@@ -81,6 +81,7 @@ try: ## builds one module and runs its tests, as in `make try MODULE=Phone`
 # Tests without a clock or a socket run in parallel; the others run one after another, since some measure times. Of those that
 # mostly wait, six run at once, and those that fail run again by themselves (.ci/at-once): the program first, then the modules,
 # because a test that blocks its thread must not keep others waiting.
+unit: export SWIFTWING_SIM_FOR_TESTS := 1
 unit: export SWIFTWING_SIM_BINARY := $(CURDIR)/$(BUILD)/tests/release/swiftwing-sim
 unit:
 	@test -x $$SWIFTWING_SIM_BINARY || \
@@ -110,9 +111,9 @@ clients: build ## follows every dialect with published clients of event streams,
 
 # A test that crashes leaves the number of its case in FUZZ_NOTES; each of these lines, put before `swift test`, reproduces it.
 fuzz: ## fuzzes every parser for FUZZ_SECONDS (default: 60) each, from FUZZ_SEED (default: the time), then the sockets
-	@swift build $(TESTABLE) --build-tests $(CHECKS) --quiet
+	@SWIFTWING_SIM_FOR_TESTS=1 swift build $(TESTABLE) --build-tests $(CHECKS) --quiet
 	@rm -rf $(FUZZ_NOTES) && mkdir -p $(FUZZ_NOTES)
-	@SWIFTWING_SIM_FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFTWING_SIM_FUZZ_SEED=$(FUZZ_SEED) \
+	@SWIFTWING_SIM_FOR_TESTS=1 SWIFTWING_SIM_FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFTWING_SIM_FUZZ_SEED=$(FUZZ_SEED) \
 		SWIFTWING_SIM_FUZZ_NOTES=$(CURDIR)/$(FUZZ_NOTES) \
 		swift test $(TESTABLE) --skip-build --no-parallel --filter 'FuzzTests|HostileServerTests' \
 		|| { grep -r . $(FUZZ_NOTES); exit 1; }
