@@ -232,14 +232,14 @@ let modules = [
 /// Modules of `Worlds` that are pure like the machines that they run.
 let pureWorlds: Set = ["Plan", "VirtualWorld", "RunSetup", "Search"]
 
-/// Modules in which a run spends little of its time. For the tests they are not optimized, since most of their build is that.
+/// Modules in which a run spends little of its time. They are not optimized for the tests.
 let seldomRun: Set = [
     "ClientTrial", "TargetTrial", "LocustWorker", "LocustConnection", "LocustRuns", "Tracing", "RunSetup",
     "ScenarioFile", "RunArchive", "Reports", "RunComparison", "Dashboard", "RunDriver", "Campaigns",
 ]
 
-/// Set by the Makefile for the build of the tests: the sources are testable, and have all checks of a debug build (of indexes into
-/// borrowed memory, for example).
+/// Set by the Makefile for the build of the tests: the sources are testable, and have all checks of a debug build (of indexes
+/// into borrowed memory, for example).
 let isForTests = Context.environment["SWIFTWING_SIM_FOR_TESTS"] != nil
 
 let strict: [SwiftSetting] =
@@ -257,8 +257,8 @@ let withoutConcurrency: SwiftSetting = .unsafeFlags([
     "-Xfrontend", "-disable-implicit-concurrency-module-import",
 ])
 
-// The tests run optimized modules: to optimize the tests as well takes longer than they take to run. Nothing imports a test
-// module, so its macros are expanded once, not once more for its interface; the macros name the lines that fail, so that debug
+// For the tests, their helpers, and modules that are seldom run: the optimizer would be most of their build. A second pass for
+// the interface of a module would expand the macros of a test once more. The macros name the lines that fail, so that debug
 // information is not needed (`-gnone` alone would have no effect: SwiftPM puts its own `-g` after these flags).
 let unoptimized: SwiftSetting = .unsafeFlags(
     ["-Onone", "-Xfrontend", "-gnone", "-no-emit-module-separately-wmo"], .when(configuration: .release))
@@ -313,8 +313,7 @@ func tests(_ module: Module) -> Target {
     .testTarget(
         name: "\(module.name)Tests",
         dependencies: dependencies([module.name, "SimTestSupport"] + module.imports + module.testImports),
-        path: "Tests/\(module.layer.rawValue)/\(module.name)Tests",
-        swiftSettings: strictForTests)
+        path: "Tests/\(module.layer.rawValue)/\(module.name)Tests", swiftSettings: strictForTests)
 }
 
 let package = Package(
@@ -378,8 +377,7 @@ let package = Package(
             // What the tests read stays where it lies.
             .testTarget(
                 name: "EndToEndTests", dependencies: ["swiftwing-sim", "SimBase", "CSV", "Wire"],
-                exclude: ["Fixtures", "Goldens", "Tools"],
-                swiftSettings: strictForTests),
+                exclude: ["Fixtures", "Goldens", "Tools"], swiftSettings: strictForTests),
             .testTarget(name: "TidyTests", swiftSettings: strictForTests),
         ]
 )
