@@ -21,6 +21,8 @@ TESTABLE := -c release --scratch-path $(BUILD)/tests
 # TIMED: the test targets that use a clock or a socket. WAITING: the tests of these that mostly wait, and run at once.
 TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|HTTPClient|LivePhones|LiveServer)Tests[.]
 WAITING := ^(EndToEndTests[.]SideBySide/|(Dashboard|LivePhones|LiveServer)Tests[.])
+# Not in `make test`.
+SEARCHES := ^EndToEndTests[.]Searches/
 
 # What --version names (Package.swift). A build by `swift build` alone names no commit, rather than perhaps a wrong one.
 export SWIFTWING_SIM_COMMIT ?= $(shell commit=$$(git rev-parse --short=12 HEAD 2>/dev/null) && \
@@ -46,7 +48,7 @@ MANUAL ?=
 MODULE ?=
 MODULES := $(patsubst %Tests,%,$(notdir $(wildcard Tests/*/*Tests)))
 
-.PHONY: help run build deps test try test-deps lint unit docs clients fuzz fuzz-sockets mutants asan \
+.PHONY: help run build deps test try test-deps lint unit testable searches docs clients fuzz fuzz-sockets mutants asan \
 	bench manual conformance targets backends templates install deb deb-test release clean
 
 help: ## lists all targets
@@ -81,17 +83,22 @@ try: ## builds one module and runs its tests, as in `make try MODULE=Phone`
 # Tests without a clock or a socket run in parallel; the others run one after another, since some measure times. Of those that
 # mostly wait, six run at once, and those that fail run again by themselves (.ci/at-once): the program first, then the modules,
 # because a test that blocks its thread must not keep others waiting.
-unit: export SWIFTWING_SIM_FOR_TESTS := 1
-unit: export SWIFTWING_SIM_BINARY := $(CURDIR)/$(BUILD)/tests/release/swiftwing-sim
-unit:
-	@test -x $$SWIFTWING_SIM_BINARY || \
-		echo 'Building the tests: a quarter of an hour on two free cores. There is no output until the end.'
-	@swift build $(TESTABLE) --build-tests $(CHECKS) --quiet
+unit: testable
 	@swift test $(TESTABLE) --skip-build --skip '$(TIMED)'
-	@swift test $(TESTABLE) --skip-build --no-parallel --filter '$(TIMED)' --skip '$(WAITING)'
+	@swift test $(TESTABLE) --skip-build --no-parallel --filter '$(TIMED)' --skip '$(WAITING)' --skip '$(SEARCHES)'
 	@for tests in '^EndToEndTests[.]SideBySide/' '^(Dashboard|LivePhones|LiveServer)Tests[.]'; do \
 		.ci/at-once "$$tests" $(TESTABLE) || exit; \
 	done
+
+unit searches testable: export SWIFTWING_SIM_FOR_TESTS := 1
+unit searches testable: export SWIFTWING_SIM_BINARY := $(CURDIR)/$(BUILD)/tests/release/swiftwing-sim
+testable:
+	@test -x $$SWIFTWING_SIM_BINARY || \
+		echo 'Building the tests: ten minutes on two free cores. There is no output until the end.'
+	@swift build $(TESTABLE) --build-tests $(CHECKS) --quiet
+
+searches: testable ## runs the tests that search thousands of seeds or make hundreds of runs, which `make test` leaves out
+	@swift test $(TESTABLE) --skip-build --no-parallel --filter '$(SEARCHES)'
 
 # The program contains the pages of the manual, so it is built again after they have changed.
 docs: build ## generates the pages that are made from tables of the program, and Docs/swiftwing-head.md from runs
@@ -110,8 +117,7 @@ clients: build ## follows every dialect with published clients of event streams,
 	@mv $(BUILD)/clients.md Docs/clients.md
 
 # A test that crashes leaves the number of its case in FUZZ_NOTES; each of these lines, put before `swift test`, reproduces it.
-fuzz: ## fuzzes every parser for FUZZ_SECONDS (default: 60) each, from FUZZ_SEED (default: the time), then the sockets
-	@SWIFTWING_SIM_FOR_TESTS=1 swift build $(TESTABLE) --build-tests $(CHECKS) --quiet
+fuzz: testable ## fuzzes every parser for FUZZ_SECONDS (default: 60) each, from FUZZ_SEED (default: the time), then the sockets
 	@rm -rf $(FUZZ_NOTES) && mkdir -p $(FUZZ_NOTES)
 	@SWIFTWING_SIM_FOR_TESTS=1 SWIFTWING_SIM_FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFTWING_SIM_FUZZ_SEED=$(FUZZ_SEED) \
 		SWIFTWING_SIM_FUZZ_NOTES=$(CURDIR)/$(FUZZ_NOTES) \

@@ -146,24 +146,6 @@ extension SideBySide {
             #expect(outcome.complaint.contains("cannot write"), "\(outcome.complaint)")
         }
 
-        /// Every pair of faults that can be tied to the events of one scan.
-        @Test func `the contract client passes with every pair of faults of one scan`() async throws {
-            let scratch = try Scratch()
-            defer { withExtendedLifetime(scratch) {} }
-            let outcome = try await CampaignSearch.run(
-                ["--seeds", "1..100000000"], faults: "pairs", in: scratch.folder.appending(path: "search"))
-            #expect(outcome.code == 0, "\(outcome)")
-            #expect(outcome.output.contains("no failures"))
-            #expect(
-                outcome.output.contains(
-                    "faults: 37 of 37 kinds fired; not possible: ws-close without a WebSocket, "))
-            // A number that shrinks means that anchors or kinds are lost.
-            let plans = try #require(
-                outcome.output.firstMatch(of: /^(\d+) seeds \(1\.\.(\d+), faults: pairs\), (\d+) scans/))
-            #expect(plans.1 == plans.2 && plans.1 == plans.3)
-            #expect(try #require(Int(plans.1)) >= 36_000)
-        }
-
         @Test(arguments: ["quirk-2", "quirk-9", "gap-5"])
         func `a planted bug fails with a pair of faults`(toggle: String) async throws {
             let scratch = try Scratch()
@@ -191,6 +173,28 @@ extension SideBySide {
             #expect(known.code == 97, "\(known)")
             #expect(known.output.contains("FAIL  scan.custody (client swiftwing-head)"))
             #expect(known.output.contains(#/ book\.never-lost: 1 scan, .*; passes without quirk-2/#))
+        }
+    }
+}
+
+extension Searches {
+    @Suite struct CampaignTests {
+        /// Every pair of faults that can be tied to the events of one scan.
+        @Test func `the contract client passes with every pair of faults of one scan`() async throws {
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let outcome = try await CampaignSearch.run(
+                ["--seeds", "1..100000000"], faults: "pairs", in: scratch.folder.appending(path: "search"))
+            #expect(outcome.code == 0, "\(outcome)")
+            #expect(outcome.output.contains("no failures"))
+            #expect(
+                outcome.output.contains(
+                    "faults: 37 of 37 kinds fired; not possible: ws-close without a WebSocket, "))
+            // A number that shrinks means that anchors or kinds are lost.
+            let plans = try #require(
+                outcome.output.firstMatch(of: /^(\d+) seeds \(1\.\.(\d+), faults: pairs\), (\d+) scans/))
+            #expect(plans.1 == plans.2 && plans.1 == plans.3)
+            #expect(try #require(Int(plans.1)) >= 36_000)
         }
     }
 }

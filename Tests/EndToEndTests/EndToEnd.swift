@@ -10,6 +10,10 @@ import Testing
 /// ports that the system chose. Since they share the processors, each may take ten minutes.
 @Suite(.atOnceWithinWidth, .timeLimit(.minutes(10))) enum SideBySide {}
 
+/// Searches through thousands of seeds, and a page from hundreds of runs: in `make searches`, and not in `make test`. Each
+/// keeps all processors busy.
+@Suite(.serialized, .timeLimit(.minutes(10))) enum Searches {}
+
 /// Runs tests at once if the environment says how many, as `make unit` does. Without a number Swift Testing would
 /// start all of them, so they run one after another then.
 struct WidthTrait: SuiteTrait, TestScoping {

@@ -165,16 +165,3 @@ extension SideBySide {
         }
     }
 }
-
-/// The page for the developers of the app, made from some hundred runs, two at once.
-@Suite(.timeLimit(.minutes(8))) struct AppPageTests {
-    @Test func `the page of the app at HEAD is made from runs`() async throws {
-        let page = Package.root.appending(path: "Tests/Quirks/page.py").path
-        let made = try await Subprocess.run(
-            URL(filePath: "/usr/bin/env"), ["python3", page, "--binary", Binary.path.path], seconds: 480)
-        let committed = try String(
-            contentsOf: Package.root.appending(path: "Docs/swiftwing-head.md"), encoding: .utf8)
-        #expect(made.code == 0, "\(made.complaint)")
-        #expect(made.output == committed, "`make docs` writes Docs/swiftwing-head.md again")
-    }
-}

@@ -5,6 +5,7 @@ The quirks are the toggles of the profile, and those without a toggle are read f
 scenario in Scenarios/quirks, whose first comment describes it. All figures are those of summary.json.
 
   page.py --binary .build/release/swiftwing-sim > Docs/swiftwing-head.md
+  page.py --few        some lines of it, from few runs
 """
 
 import argparse
@@ -276,11 +277,15 @@ class Page:
         before, after = self.flaky(self.app), self.flaky(self.app.without(best))
         return best if after.lost < before.lost and after.completed <= before.completed else None
 
+    def whole(self):
+        """Rows of the contract's client and of the app as it is."""
+        return [
+            ["`contract`: the client of the design documents"] + self.flaky(self.contract).cells,
+            ["`%s`: the app at HEAD" % APP] + self.flaky(self.app).cells,
+            ["the app, with a backend whose `sseUrl` is absolute"] + self.runs.of(ABSOLUTE, self.app).cells]
+
     def losses(self, steps):
-        first = self.flaky(self.contract)
-        rows = [["`contract`: the client of the design documents"] + first.cells]
-        rows.append(["`%s`: the app at HEAD" % APP] + self.flaky(self.app).cells)
-        rows.append(["the app, with a backend whose `sseUrl` is absolute"] + self.runs.of(ABSOLUTE, self.app).cells)
+        first, rows = self.flaky(self.contract), self.whole()
         keeping = self.keeping()
         if keeping:
             rows.append(["the app with only %s mended" % name(keeping)] + self.flaky(self.app.without(keeping)).cells)
@@ -436,6 +441,14 @@ class Page:
             text += "\n" + UNTOLD + "\n" + "| quirk | why |\n|---|---|\n"
             text += "".join("| %s | %s |\n" % (name(quirk.key), quirk.title) for quirk in self.untold)
         return text
+
+    def few(self):
+        """Lines that need few runs: each quirk in its own scenario, and the first rows of what is lost on the train."""
+        for quirk in self.own:
+            if smallest(quirk.key):
+                for client in self.small(quirk.key)[:2]:
+                    self.runs.begin(smallest(quirk.key), client)
+        return self.alone() + table(["%d scans" % self.flaky(self.contract).captured] + CELLS, self.whole())
 
     def sentence(self):
         app, absolute = self.flaky(self.app), self.runs.of(ABSOLUTE, self.app)
@@ -601,12 +614,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--binary", default=os.path.join(ROOT, ".build/release/swiftwing-sim"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--few", action="store_true")
     options = parser.parse_args()
     binary = os.path.abspath(options.binary)
     app, known = profiles(binary, APP), profiles(binary)
     own, untold = app["Toggles"], known["Deviations"]
     others = [quirk for quirk in known["Toggles,"] if quirk.key not in [mine.key for mine in own]]
-    sys.stdout.write(Page(Runs(binary, options.jobs), own, others, untold).text())
+    page = Page(Runs(binary, options.jobs), own, others, untold)
+    sys.stdout.write(page.few() if options.few else page.text())
 
 
 if __name__ == "__main__":
