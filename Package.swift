@@ -232,15 +232,19 @@ let modules = [
 /// Modules of `Worlds` that are pure like the machines that they run.
 let pureWorlds: Set = ["Plan", "VirtualWorld", "RunSetup", "Search"]
 
-/// Modules in which a run spends little of its time. They are not optimized for the tests.
+/// Modules in which a simulation spends little of its time. They are not optimized for the tests.
 let seldomRun: Set = [
     "ClientTrial", "TargetTrial", "LocustWorker", "LocustConnection", "LocustRuns", "Tracing", "RunSetup",
-    "ScenarioFile", "RunArchive", "Reports", "RunComparison", "Dashboard", "RunDriver", "Campaigns",
+    "ScenarioFile", "RunArchive", "Reports", "RunComparison", "Dashboard", "RunDriver", "Campaigns", "Search",
+    "Gateway", "HTTPClient", "LivePhones", "LiveServer",
 ]
 
 /// Set by the Makefile for the build of the tests: the sources are testable, and have all checks of a debug build (of indexes
-/// into borrowed memory, for example).
+/// into borrowed memory, for example) without its debug information, which is a tenth of their build. `make try` has it.
 let isForTests = Context.environment["SWIFTWING_SIM_FOR_TESTS"] != nil
+
+// `-gnone` alone has no effect: SwiftPM puts its own `-g` after these flags.
+let withoutDebugInformation = ["-Xfrontend", "-gnone"]
 
 let strict: [SwiftSetting] =
     [
@@ -250,7 +254,9 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
-    ] + (isForTests ? [.unsafeFlags(["-enable-testing", "-assert-config", "Debug"])] : [])
+    ]
+    + (isForTests
+        ? [.unsafeFlags(["-enable-testing", "-assert-config", "Debug"] + withoutDebugInformation)] : [])
 
 // Without the concurrency module, a `Task` or a `ContinuousClock` does not compile.
 let withoutConcurrency: SwiftSetting = .unsafeFlags([
@@ -258,10 +264,9 @@ let withoutConcurrency: SwiftSetting = .unsafeFlags([
 ])
 
 // For the tests, their helpers, and modules that are seldom run: the optimizer would be most of their build. A second pass for
-// the interface of a module would expand the macros of a test once more. The macros name the lines that fail, so that debug
-// information is not needed (`-gnone` alone would have no effect: SwiftPM puts its own `-g` after these flags).
+// the interface of a module would expand the macros of a test once more. The macros name the lines that fail.
 let unoptimized: SwiftSetting = .unsafeFlags(
-    ["-Onone", "-Xfrontend", "-gnone", "-no-emit-module-separately-wmo"], .when(configuration: .release))
+    ["-Onone", "-no-emit-module-separately-wmo"] + withoutDebugInformation, .when(configuration: .release))
 
 // Swift Testing's macros expand to code that strict memory safety would flag.
 let strictForTests: [SwiftSetting] = [
