@@ -38,7 +38,11 @@ package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
-        (0x20...0x7E).contains(byte) && ![0x22, 0x26, 0x27, 0x3C, 0x3E].contains(byte)
+        switch byte {
+        case 0x22, 0x26, 0x27, 0x3C, 0x3E: false
+        case 0x20...0x7E: true
+        default: false
+        }
     }
 
     package var isEmpty: Bool { self.text.isEmpty }
