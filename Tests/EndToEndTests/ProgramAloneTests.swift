@@ -16,7 +16,7 @@ extension SideBySide {
                 for folder in [self.program.deletingLastPathComponent(), self.folder] {
                     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
                 }
-                try FileManager.default.copyItem(at: Binary.path, to: self.program)
+                try Child.copy(Binary.path, to: self.program)
             }
 
             func run(_ words: String...) async throws -> Outcome {

@@ -97,6 +97,12 @@ struct Child: @unchecked Sendable {
     /// end and keep it open.
     func start() throws { try Self.starts.withLock { _ in try self.process.run() } }
 
+    /// Copies a program while no process is started. One that is started meanwhile would have the copy open for writing for
+    /// a moment, in which the copy cannot be executed (ETXTBSY).
+    static func copy(_ program: URL, to place: URL) throws {
+        try Self.starts.withLock { _ in try FileManager.default.copyItem(at: program, to: place) }
+    }
+
     func signal(_ signal: Int32) {
         if self.process.isRunning { kill(self.process.processIdentifier, signal) }
     }
