@@ -20,7 +20,7 @@ TESTABLE := -c release --scratch-path $(BUILD)/tests
 
 # TIMED: the test targets that use a clock or a socket. WAITING: the tests of these that mostly wait, and run at once.
 TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|HTTPClient|LivePhones|LiveServer)Tests[.]
-WAITING := ^(EndToEndTests[.]SideBySide/|(Dashboard|LivePhones|LiveServer)Tests[.])
+WAITING := ^EndToEndTests[.]SideBySide/ ^(Dashboard|LivePhones|LiveServer)Tests[.]
 # Not in `make test`.
 SEARCHES := ^EndToEndTests[.]Searches/
 
@@ -85,10 +85,8 @@ try: ## builds one module and runs its tests, as in `make try MODULE=Phone`
 # because a test that blocks its thread must not keep others waiting.
 unit: testable
 	@swift test $(TESTABLE) --skip-build --skip '$(TIMED)'
-	@swift test $(TESTABLE) --skip-build --no-parallel --filter '$(TIMED)' --skip '$(WAITING)' --skip '$(SEARCHES)'
-	@for tests in '^EndToEndTests[.]SideBySide/' '^(Dashboard|LivePhones|LiveServer)Tests[.]'; do \
-		.ci/at-once "$$tests" $(TESTABLE) || exit; \
-	done
+	@swift test $(TESTABLE) --skip-build --no-parallel --filter '$(TIMED)' $(patsubst %,--skip '%',$(WAITING) $(SEARCHES))
+	@for tests in $(patsubst %,'%',$(WAITING)); do .ci/at-once "$$tests" $(TESTABLE) || exit; done
 
 unit searches testable: export SWIFTWING_SIM_FOR_TESTS := 1
 unit searches testable: export SWIFTWING_SIM_BINARY := $(CURDIR)/$(BUILD)/tests/release/swiftwing-sim

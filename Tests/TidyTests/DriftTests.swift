@@ -14,15 +14,10 @@ import Testing
         "flow/include/flow/Buggify.h", "internal/conjecture/shrinker.py", "Phone+Stream.swift",
     ]
 
-    private static let paths: [String] = {
-        let walk = FileManager.default.enumerator(atPath: SourceTree.root.path) ?? NSEnumerator()
-        return walk.compactMap { $0 as? String }.filter { !$0.hasPrefix(".build") && !$0.hasPrefix(".git/") }
-    }()
-
     /// The words of the code.
     private static let words: Set<Substring> = {
         var words: Set<Substring> = []
-        for ending in [".swift", ".py", ".h", "Makefile", ".ci/packages"] {
+        for ending in [".swift", ".py", ".h", "Makefile"] {
             for file in SourceTree.files(in: "", ending: ending) {
                 words.formUnion(
                     file.text.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "_") })
@@ -51,7 +46,7 @@ import Testing
         #expect(named.count > 50, "the check has read almost nothing")
         for (document, name) in named where !Self.outside.contains(name) {
             #expect(
-                Self.paths.contains { $0 == name || $0.hasSuffix("/" + name) },
+                SourceTree.paths.contains { $0 == name || $0.hasSuffix("/" + name) },
                 "\(document): there is no file \(name)")
         }
     }
@@ -64,6 +59,27 @@ import Testing
         for (document, name) in named where !Self.outside.contains(name) {
             let exists = Self.words.contains(name[...])
             #expect(exists, "\(document): the code has no \(name)")
+        }
+    }
+
+    // MARK: Filters
+
+    /// `swift test` succeeds where a filter matches nothing.
+    @Test func `every test target and suite that a filter of the Makefile names exists`() {
+        let makefile = SourceTree.files(in: "", ending: "Makefile").map(\.text).joined()
+        let filters =
+            makefile.matches(of: /\n(?:TIMED|WAITING|SEARCHES) := (.+)/).map(\.1)
+            + makefile.matches(of: /--filter '([^'$]+)'/).map(\.1)
+        let names = Set(filters.flatMap { $0.matches(of: /\w+/).map { String($0.0) } }).subtracting(["Tests"])
+        #expect(filters.count > 4 && names.count > 10, "the check has read almost nothing")
+        let sources = SourceTree.files(in: "Tests/EndToEndTests", ending: ".swift")
+        for name in names {
+            let isFile = SourceTree.paths.contains {
+                $0.hasSuffix("/\(name)") || $0.hasSuffix("/\(name)Tests") || $0.hasSuffix("\(name).swift")
+            }
+            #expect(
+                isFile || sources.contains { $0.text.contains(" enum \(name) {") },
+                "the Makefile: there are no tests \(name)")
         }
     }
 

@@ -34,16 +34,26 @@ enum SourceTree {
         }
     }
 
+    /// Every file and folder relative to the root, without hidden ones and what is in them, in the order of their names.
+    static let paths: [String] = {
+        guard let walk = FileManager.default.enumerator(atPath: Self.root.path) else { return [] }
+        var paths: [String] = []
+        while let path = walk.nextObject() as? String {
+            if path.split(separator: "/").last?.hasPrefix(".") == true {
+                walk.skipDescendants()
+            } else {
+                paths.append(path)
+            }
+        }
+        return paths.sorted()
+    }()
+
     /// Every file below a folder whose name ends so, in the order of their paths.
     static func files(in folder: String, ending: String) -> [File] {
-        let base = Self.root.appending(path: folder)
-        let walk = FileManager.default.enumerator(atPath: base.path) ?? NSEnumerator()
-        return walk.compactMap { $0 as? String }
-            .filter { $0.hasSuffix(ending) && !$0.split(separator: "/").contains { $0.hasPrefix(".") } }
-            .sorted()
-            .compactMap { name in
-                let text = try? String(contentsOf: base.appending(path: name), encoding: .utf8)
-                return text.map { File(path: folder.isEmpty ? name : "\(folder)/\(name)", text: $0) }
+        Self.paths.filter { $0.hasSuffix(ending) && (folder.isEmpty || $0.hasPrefix(folder + "/")) }
+            .compactMap { path in
+                let text = try? String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+                return text.map { File(path: path, text: $0) }
             }
     }
 }
