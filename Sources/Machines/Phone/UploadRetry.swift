@@ -6,7 +6,7 @@ import Wire
 /// Why and when a phone uploads a scan again after an attempt ended (Docs/design.md section 6 "Upload"). The answer and the
 /// failure are judged here, the `error` event in `UploadRetry+ErrorEvent.swift`. `App.uploadAgain` (`App+Upload.swift`) applies
 /// the result with the wait of `Backoff`, and `ScanQueue` selects the scan whose turn it is. What happens to the app decides by
-/// itself: suspension (`App+Life.swift`) and a path that returns (`App+Scans.swift`).
+/// itself: suspension (`App+Background.swift`) and a path that returns (`App+Scans.swift`).
 struct UploadRetry: Hashable, Sendable {
     let cause: WaitingCause
     let wait: Wait

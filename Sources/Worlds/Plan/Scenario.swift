@@ -6,7 +6,8 @@ package import RunControl
 package import SimBase
 package import Talaria
 
-/// The content of a scenario file, typed, with every default filled in (Docs/design.md section 5).
+/// The content of a scenario file, typed (Docs/design.md section 5). The readers in `ScenarioFile` fill in every default: `ScenarioReader`
+/// that of a key of the file, `FleetReader` of a group, `ServerReader` of `server`.
 package struct Scenario: Hashable, Sendable {
     package var name: String
     package var description: String

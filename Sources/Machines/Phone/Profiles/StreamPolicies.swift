@@ -3,7 +3,7 @@ package import Talaria
 package import Wire
 
 /// The event streams (Docs/contract.md sections 1.1 and 2). Which deviations a quirk is, `ProfileToggle+Quirks` says; `App+Stream`
-/// does what they say.
+/// does what they say, and `App+Answers` ends a stream that is silent.
 package struct StreamPolicy: Hashable, Sendable {
     /// By what a job of v2 is followed. A job keeps the transport that it was begun with.
     package var transport = StreamTransport.sse

@@ -2,6 +2,8 @@ import Ledger
 import Metrics
 import SimBase
 
+// What a verdict is worth without the evidence of some shards or phones.
+
 extension RunResult {
     /// For `report --missing`. Notes parts of the fleet about which nothing is known, such as a worker that died: what held for the
     /// others is not known for the whole fleet.

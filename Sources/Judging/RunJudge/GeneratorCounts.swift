@@ -18,7 +18,7 @@ package struct GeneratorCounts: Hashable, Sendable {
     static func lateMax(of captures: Int) -> Int { max(1, captures / 100) }
 
     /// How the generator fell behind since a time; nil if it kept up. The limits are those of a whole run (`ArrivalAccount`,
-    /// `LiveRun.lateness`).
+    /// `LiveRun.lagRemarks`).
     package func lag(since other: GeneratorCounts) -> GeneratorLag? {
         let captured = self.captured - other.captured
         let late = self.late - other.late

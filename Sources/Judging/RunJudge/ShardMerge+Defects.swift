@@ -3,7 +3,7 @@ import Metrics
 package import SimBase
 
 // What a merge does not know: shards that are missing, that left damaged files, or whose end their files do not explain. What that
-// leaves of the verdict: `RunResult.leaveRestOpen`.
+// leaves of the verdict: `RunResult+MissingShards.swift`.
 
 extension ShardMerge {
     /// What a shard lacks.
