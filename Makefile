@@ -18,9 +18,11 @@ CHECKS := --explicit-target-dependency-import-check error
 # shipped: in a folder of its own.
 TESTABLE := -c release --scratch-path $(BUILD)/tests
 
-# TIMED: the test targets that use a clock or a socket. WAITING: the tests of these that mostly wait, and run at once.
+# TIMED: the test targets that use a clock or a socket. The tests of these that mostly wait run at once: those of the program, and
+# those of modules, in two groups that take equally long.
 TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|HTTPClient|LivePhones|LiveServer)Tests[.]
-WAITING := ^EndToEndTests[.]SideBySide/ ^(Dashboard|LivePhones|LiveServer)Tests[.]
+SIDE_BY_SIDE := ^EndToEndTests[.]SideBySide/
+WAITING := ^LivePhonesTests[.] ^(Dashboard|LiveServer|HTTPClient)Tests[.]
 # Not in `make test`.
 SEARCHES := ^EndToEndTests[.]Searches/
 
@@ -80,13 +82,14 @@ try: ## builds one module and runs its tests, as in `make try MODULE=Phone`
 	@if [[ '$(MODULE)Tests.' =~ $(TIMED) ]]; then order=--no-parallel; else order=--parallel; fi; \
 		SWIFTWING_SIM_MODULE='$(MODULE)' swift test --scratch-path $(BUILD)/try $(CHECKS) --quiet $$order
 
-# Tests without a clock or a socket run in parallel; the others run one after another, since some measure times. Of those that
-# mostly wait, six run at once, and those that fail run again by themselves (.ci/at-once): the program first, then the modules,
-# because a test that blocks its thread must not keep others waiting.
+# Tests without a clock or a socket run in parallel; the others run one after another, since some measure times. Those that mostly
+# wait run at once, and those that fail run again by themselves (.ci/at-once).
 unit: testable
 	@swift test $(TESTABLE) --skip-build --skip '$(TIMED)'
-	@swift test $(TESTABLE) --skip-build --no-parallel --filter '$(TIMED)' $(patsubst %,--skip '%',$(WAITING) $(SEARCHES))
-	@for tests in $(patsubst %,'%',$(WAITING)); do .ci/at-once "$$tests" $(TESTABLE) || exit; done
+	@swift test $(TESTABLE) --skip-build --no-parallel --filter '$(TIMED)' \
+		$(patsubst %,--skip '%',$(SIDE_BY_SIDE) $(WAITING) $(SEARCHES))
+	@.ci/at-once '$(SIDE_BY_SIDE)' -- $(TESTABLE)
+	@.ci/at-once $(patsubst %,'%',$(WAITING)) -- $(TESTABLE)
 
 unit searches testable: export SWIFTWING_SIM_FOR_TESTS := 1
 unit searches testable: export SWIFTWING_SIM_BINARY := $(CURDIR)/$(BUILD)/tests/release/swiftwing-sim

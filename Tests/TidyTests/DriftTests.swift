@@ -68,7 +68,7 @@ import Testing
     @Test func `every test target and suite that a filter of the Makefile names exists`() {
         let makefile = SourceTree.files(in: "", ending: "Makefile").map(\.text).joined()
         let filters =
-            makefile.matches(of: /\n(?:TIMED|WAITING|SEARCHES) := (.+)/).map(\.1)
+            makefile.matches(of: /\n(?:TIMED|SIDE_BY_SIDE|WAITING|SEARCHES) := (.+)/).map(\.1)
             + makefile.matches(of: /--filter '([^'$]+)'/).map(\.1)
         let names = Set(filters.flatMap { $0.matches(of: /\w+/).map { String($0.0) } }).subtracting(["Tests"])
         #expect(filters.count > 4 && names.count > 10, "the check has read almost nothing")
